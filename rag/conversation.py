@@ -1,0 +1,50 @@
+"""A Library plus the turns so far. One conversation belongs to one person; it shares nothing with any other.
+
+What is carried over from earlier turns is only ever added to the query, and is visible there (`answer.query`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Iterator
+
+from .papers import Answer, Event
+from .questions import needs_context
+
+if TYPE_CHECKING:
+    from .library import Library
+
+_REMEMBERED = 50
+"""Turns kept; earlier ones no longer help a follow-up."""
+
+
+class Conversation:
+    """`ask` and `stream` as of the Library, knowing the earlier turns. Not for two threads at once."""
+
+    def __init__(self, library: Library):
+        self._library = library
+        self._turns: list[tuple[str, Answer]] = []
+
+    @property
+    def turns(self) -> tuple[tuple[str, Answer], ...]:
+        """(question, answer) pairs, oldest first."""
+        return tuple(self._turns)
+
+    def ask(self, question: str) -> Answer:
+        for event in self.stream(question):
+            if event.answer:
+                return event.answer
+        raise AssertionError("a stream always ends with an answer")
+
+    def stream(self, question: str) -> Iterator[Event]:
+        """The turn is remembered once its Answer has come; a turn that was stopped or failed is not."""
+        for event in self._library.as_query_engine().stream(question, self._standalone(question)):
+            if event.answer:
+                self._turns = [*self._turns, (question, event.answer)][-_REMEMBERED:]
+            yield event
+
+    def _standalone(self, question: str) -> str:
+        """The question with what it points back to: the title of the paper that the last answer cited first."""
+        if not self._turns or not needs_context(question):
+            return ""
+        cited = [answer.citations for _, answer in self._turns if answer.citations]
+        return f"{question} ({cited[-1][0].paper.title})" if cited else ""

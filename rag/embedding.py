@@ -1,0 +1,162 @@
+"""Texts to unit vectors: the bundled model, or any OpenAI-compatible embeddings endpoint.
+
+Every embedder has a `fingerprint`: two embedders with the same fingerprint give the same vectors, so stored vectors are only
+ever compared with queries of their own fingerprint. Never downloads anything; the endpoint is called only if it is set.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Protocol, Sequence
+
+import numpy as np
+
+from .errors import EmbeddingFailed, LibraryDamaged
+from .passages import Span
+from .settings import Settings, host_of
+
+MODEL_FOLDER = Path(__file__).parent / "models" / "all-MiniLM-L6-v2"
+MODEL_SHA256 = "6c5c1c2f649ec72581b48a578e66fd776145607b5cb902e5236f7650d2926f94"
+MAX_TOKENS = 512
+"""The model's own limit (config.json: max_position_embeddings)."""
+_OVERLAP = 64
+
+
+class Embedder(Protocol):
+    """Anything that embeds. `fingerprint` is the same in every process."""
+
+    fingerprint: str
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """Shape (len(texts), dimension), float32, each row of unit length. Raises EmbeddingFailed."""
+        ...
+
+    def embed_parts(self, text: str, parts: Sequence[Span]) -> np.ndarray:
+        """A whole text and parts of it: shape (1 + len(parts), dimension), the whole first. Raises EmbeddingFailed."""
+        ...
+
+
+class BundledEmbedder:
+    """all-MiniLM-L6-v2 through onnxruntime: mean of the token vectors, scaled to unit length. Safe to share by threads.
+
+    One text at a time: on two cores that is 1.5 times faster than padded batches of 16, with a third of the memory, and a
+    text's vector can't depend on its neighbours.
+    """
+
+    fingerprint = f"all-MiniLM-L6-v2:{MODEL_SHA256[:12]}:mean:{MAX_TOKENS}:late"
+    dimension = 384
+
+    def __init__(self, folder: Path = MODEL_FOLDER, threads: int = 0):
+        self._folder = folder
+        self._threads = threads
+        self._lock = threading.Lock()
+        self._session = None
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        return np.stack([self.embed_parts(text, ())[0] for text in texts]) if texts else np.empty((0, self.dimension), np.float32)
+
+    def embed_parts(self, text: str, parts: Sequence[Span]) -> np.ndarray:
+        """One pass over the whole text; a part is the mean of its own tokens' vectors, which have seen their context ("late
+        chunking", Günther et al. 2024, arXiv 2409.04701). Half the time of embedding the parts apart, and no worse here."""
+        tokens, offsets = self._tokens(text)
+        rows = [tokens.mean(axis=0)]
+        for start, end in parts:
+            inside = (offsets[:, 0] >= start) & (offsets[:, 1] <= end) & (offsets[:, 0] < offsets[:, 1])
+            rows.append(tokens[inside].mean(axis=0) if inside.any() else rows[0])
+        matrix = np.stack(rows)
+        return matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12)
+
+    def _tokens(self, text: str) -> tuple[np.ndarray, np.ndarray]:
+        """Token vectors (n, dimension) and their character offsets (n, 2). A text over MAX_TOKENS is read in overlapping
+        stretches, and each token is taken from the first stretch that holds it."""
+        session, tokenizer = self._load()
+        encoding = tokenizer.encode(text)
+        vectors, offsets, reached = [], [], 0
+        for stretch in (encoding, *encoding.overflowing):
+            ids = np.array([stretch.ids], dtype=np.int64)
+            inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+            places = np.array(stretch.offsets)
+            fresh = (places[:, 0] >= reached) if vectors else np.ones(len(places), dtype=bool)
+            vectors.append(session.run(None, inputs)[0][0][fresh])
+            offsets.append(places[fresh])
+            reached = places[:, 1].max()
+        return np.concatenate(vectors), np.concatenate(offsets)
+
+    def _load(self):
+        with self._lock:
+            if self._session is None:
+                import onnxruntime
+                from tokenizers import Tokenizer
+
+                options = onnxruntime.SessionOptions()
+                options.intra_op_num_threads = self._threads
+                options.log_severity_level = 3
+                try:
+                    tokenizer = Tokenizer.from_file(str(self._folder / "tokenizer.json"))
+                    model = onnxruntime.InferenceSession(
+                        str(self._folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
+                    )
+                except Exception as error:
+                    raise LibraryDamaged(
+                        f"The bundled embedding model in {self._folder} can't be loaded ({type(error).__name__}). "
+                        "Reinstall Ask Papers."
+                    ) from error
+                tokenizer.enable_truncation(MAX_TOKENS, stride=_OVERLAP)
+                tokenizer.no_padding()
+                self._session = (model, tokenizer)
+            return self._session
+
+
+class EndpointEmbedder:
+    """An OpenAI-compatible embeddings endpoint. Parts are sent as texts of their own. Imports openai when first used."""
+
+    _BATCH = 64
+
+    def __init__(self, model: str, base_url: str, api_key: str, timeout: float = 60.0):
+        self.fingerprint = f"{model}@{host_of(base_url) or 'api.openai.com'}"
+        self._model, self._base_url, self._api_key, self._timeout = model, base_url, api_key, timeout
+        self._client = None
+
+    def __repr__(self) -> str:
+        return f"EndpointEmbedder({self.fingerprint!r})"
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        rows = [row for start in range(0, len(texts), self._BATCH) for row in self._request(list(texts[start : start + self._BATCH]))]
+        matrix = np.array(rows, dtype=np.float32)
+        if matrix.ndim != 2 or len(matrix) != len(texts) or not np.isfinite(matrix).all() or not np.linalg.norm(matrix, axis=1).all():
+            raise EmbeddingFailed(f"{self.fingerprint} returned vectors that can't be used. Is it an embedding model?")
+        return matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+
+    def embed_parts(self, text: str, parts: Sequence[Span]) -> np.ndarray:
+        return self.embed([text, *(text[start:end] for start, end in parts)])
+
+    def _request(self, texts: list[str]) -> list[list[float]]:
+        import openai
+
+        try:
+            if self._client is None:
+                self._client = openai.OpenAI(
+                    base_url=self._base_url or None, api_key=self._api_key or "none", timeout=self._timeout, max_retries=2,
+                    http_client=openai.DefaultHttpxClient(follow_redirects=False),
+                )  # fmt: skip
+            data = self._client.embeddings.create(model=self._model, input=texts, encoding_format="float").data
+            return [item.embedding for item in sorted(data, key=lambda item: item.index)]
+        except openai.AuthenticationError as error:
+            raise EmbeddingFailed(f"{self.fingerprint} refused the key. Set ASKPAPERS_EMBEDDING_API_KEY.") from error
+        except openai.APIConnectionError as error:
+            raise EmbeddingFailed(f"{self.fingerprint} can't be reached. Is the server running, and ASKPAPERS_EMBEDDING_BASE_URL right?") from error
+        except openai.APIStatusError as error:
+            raise EmbeddingFailed(f"{self.fingerprint} answered with error {error.status_code}. Does it serve this embedding model?") from error
+        except (openai.OpenAIError, TypeError, ValueError, AttributeError) as error:
+            raise EmbeddingFailed(f"{self.fingerprint} gave no usable answer ({type(error).__name__}).") from error
+
+
+def make_embedder(settings: Settings) -> Embedder:
+    """The embedder that the settings name. A key goes only to the host that it was given for."""
+    if not settings.embedding_model:
+        return BundledEmbedder()
+    base_url = settings.embedding_base_url or settings.base_url
+    same_host = host_of(base_url) == host_of(settings.base_url)
+    key = settings.embedding_api_key or (settings.api_key if same_host else settings.embedding_api_key)
+    return EndpointEmbedder(settings.embedding_model, base_url, key.reveal(), settings.timeout)

@@ -1,0 +1,81 @@
+"""From a question to an Answer: search, then quotes or a model, with a clear word when the model fails.
+
+The one place where the two kinds of answer meet. Knows no vendor: the model is a function that it is given.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Iterator
+
+from . import extractive, generative, lexical
+from .errors import ModelFailed
+from .generative import Complete
+from .papers import Answer, Event
+from .questions import MAX_QUESTION, is_small_talk
+from .retrieve import Found
+
+if TYPE_CHECKING:
+    from .library import Library
+
+_CANDIDATES = 10
+
+
+def respond(library: Library, question: str, complete: Complete | None, query: str = "") -> Iterator[Event]:
+    """Stage and text events, then one "answer" event. `query`: what to search for, if not the question itself. `complete`:
+    the model, or None for quotes only."""
+    started = time.perf_counter()
+    timings: dict[str, float] = {}
+    question = question.strip()
+    query = (query or question)[:MAX_QUESTION]
+    if not question or is_small_talk(question):
+        yield from _told(_small_talk(library, question), timings, started)
+        return
+    if not len(library):
+        yield from _told(Answer("This library holds no papers yet. Add some with `askpapers add FILE`, then ask again.", "chat", query=query), timings, started)
+        return
+    yield Event("stage", f"Searching {len(library):,} papers")
+    found = library.find(query, _CANDIDATES, timings)
+    quoted = extractive.answer(query, found, library.weigh(lexical.terms(query)))
+    if complete is None or not found:
+        yield from _told(quoted, timings, started)
+        return
+    yield from _by_model(library, question, query, found, quoted, complete, timings, started)
+
+
+def _by_model(library: Library, question: str, query: str, found: list[Found], quoted: Answer, complete: Complete, timings: dict[str, float], started: float) -> Iterator[Event]:
+    settings = library.settings
+    shown = found[: settings.papers_in_prompt]
+    yield Event("stage", f"Reading {len(shown)} papers with {settings.model}")
+    asked = time.perf_counter()
+    try:
+        for event in generative.answer(question, query, shown, complete, settings.model, settings.context_tokens, settings.answer_tokens):
+            if event.kind == "text" and "first_token" not in timings:
+                timings["first_token"] = time.perf_counter() - asked
+            if event.answer:
+                timings["model"] = time.perf_counter() - asked
+                event = replace(event, answer=_timed(event.answer, timings, started))
+            yield event
+    except ModelFailed as error:
+        if not settings.quote_when_model_fails:
+            raise
+        notice = f"{error} Here is what the abstracts say, quoted without a model."
+        yield from _told(replace(quoted, notice=notice), timings, started)
+
+
+def _told(answer: Answer, timings: dict[str, float], started: float) -> Iterator[Event]:
+    yield Event("text", answer.text)
+    yield Event("answer", answer=_timed(answer, timings, started))
+
+
+def _timed(answer: Answer, timings: dict[str, float], started: float) -> Answer:
+    return replace(answer, timings={**timings, "total": time.perf_counter() - started})
+
+
+def _small_talk(library: Library, question: str) -> Answer:
+    text = (
+        f"Ask me about the {len(library):,} papers in this library, in plain words: what a paper proposes, what it finds, or which papers are about a subject. "
+        "Every sentence that I answer with names its paper."
+    )
+    return Answer(text, "chat", query=question)

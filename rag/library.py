@@ -1,0 +1,252 @@
+"""The stored papers and their indexes: the object that users open.
+
+Adds, removes and searches, and hands questions to the query engine. What it stores is the store's business, what it searches
+the index's; here are the promises that users rely on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
+
+from . import generations, lock, readers
+from .embedding import Embedder, make_embedder
+from .errors import AskPapersError, LibraryDamaged, PaperNotFound, StorageFailed
+from .generations import Progress
+from .index import Index
+from .intake import Plan
+from .papers import AddReport, Answer, Event, Hit, Paper, Rejected
+from .retrieve import Found, retrieve
+from .settings import Settings
+from .store import FILE, Store
+
+if TYPE_CHECKING:
+    from .conversation import Conversation
+    from .llama import PaperQueryEngine, PaperRetriever
+
+SEEDS = Path(__file__).resolve().parent.parent / "seeds"
+_FIRST_WAIT = 600.0
+"""Seconds to wait for another process that is putting the sample papers in."""
+
+
+def _nothing(*_: Any) -> None:
+    """The default for progress and notices."""
+
+
+class Library:
+    """Open one with `Library.open()`. Safe to share by threads; several processes may read while one writes.
+
+    A library that has never held a paper begins with the papers in seeds/ when it is first read, unless papers were added
+    before or it was opened with `seeds=False`.
+    """
+
+    def __init__(self, folder: Path, settings: Settings, embedder: Embedder, progress: Progress, notice: Callable[[str], None], seeds: bool):
+        self.folder = folder
+        self.settings = settings
+        self._notice = notice
+        self._seeds = seeds
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StorageFailed(f"{folder} can't be used as a library: {error.strerror or error}.") from error
+        if not (folder / FILE).exists() and generations.current(folder / "index"):
+            raise LibraryDamaged(
+                f"{folder / FILE}, which holds the papers, is missing, though its index is there. "
+                "Restore it from a backup, or move the folder away and add your files again."
+            )
+        self._store = Store(folder)
+        self._index = Index(folder, self._store, embedder, progress, notice)
+        if not self._is_new():
+            self._index.current()
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path | None = None,
+        *,
+        settings: Settings | None = None,
+        embedder: Embedder | None = None,
+        progress: Progress = _nothing,
+        notice: Callable[[str], None] = _nothing,
+        seeds: bool = True,
+    ) -> Library:
+        """Opens or creates the library in the folder `path` (default: the settings' place).
+
+        `progress(stage, done, total)` is told of anything that takes long; `notice(line)` of what was done unasked, such as a
+        rebuild and why. Raises LibraryDamaged, LibraryBusy, EmbedderChanged, StorageFailed, SettingsError.
+        """
+        settings = settings or Settings.from_environment()
+        folder = Path(path).expanduser() if path else settings.library_folder
+        return cls(folder, settings, embedder or make_embedder(settings), progress, notice, seeds)
+
+    def close(self) -> None:
+        """Lets go of all files. The library can't be used afterwards."""
+        self._index.close()
+        self._store.close()
+
+    def __enter__(self) -> Library:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    # Papers
+
+    def __len__(self) -> int:
+        self._begin()
+        return len(self._store)
+
+    def __bool__(self) -> bool:
+        return True  # an empty library is still a library
+
+    def papers(self) -> list[Paper]:
+        """All papers, in the order in which they were added."""
+        self._begin()
+        return self._store.papers()
+
+    def paper(self, paper_id: str) -> Paper:
+        """Raises PaperNotFound."""
+        self._begin()
+        paper = self._store.paper(paper_id)
+        if paper is None:
+            raise PaperNotFound(f"There is no paper with the id '{paper_id}'; `askpapers list` shows the ids.")
+        return paper
+
+    def add(self, *sources: str | Path | Paper) -> AddReport:
+        """Adds files, folders or Papers. What is there already stays as it is, a changed abstract replaces the old one, and
+        whatever can't go in is named in the report. Raises LibraryBusy, EmbedderChanged, EmbeddingFailed, StorageFailed; what
+        was stored before the error stays, and adding the same again completes it."""
+        with lock.writing(self.folder, self.settings.lock_wait):
+            return self._add(sources)
+
+    def remove(self, *paper_ids: str) -> None:
+        """Takes papers out, from the disk as well: when it returns, no file of the library holds their text. Raises
+        PaperNotFound, and then removes none of them."""
+        self._begin()
+        with lock.writing(self.folder, self.settings.lock_wait):
+            for paper_id in paper_ids:
+                self.paper(paper_id)
+            self._index.check_embedder()
+            self._store.remove(paper_ids)
+            self._index.sync(forget=True)
+
+    def rebuild(self) -> None:
+        """Builds the index anew from the stored papers; embeds those that the present embedder has not embedded."""
+        with lock.writing(self.folder, self.settings.lock_wait):
+            self._index.rebuild()
+
+    # Searching and asking
+
+    def search(self, query: str, limit: int = 10) -> list[Hit]:
+        """The papers nearest to the query, best first; none for a blank query or an empty library."""
+        return [found.hit for found in self.find(query, limit)]
+
+    def find(self, query: str, limit: int = 10, timings: dict[str, float] | None = None) -> list[Found]:
+        """`search` with what an answer is made from: each hit's sentence scores. Adds seconds by stage to `timings`."""
+        self._begin()
+        if not query.strip() or limit < 1 or self._is_new():
+            return []
+        for attempt in range(3):
+            generation = self._index.current()
+            try:
+                return retrieve(query, generation, self._store, self._index.embedder, limit, timings)
+            except AskPapersError:
+                raise
+            except Exception as error:
+                # Either a change by another took this generation's files away, and the next one is there; or it is damaged
+                # in a way that opening it did not show.
+                if attempt == 2:
+                    raise LibraryDamaged(f"The index of {self.folder} can't be searched ({error}). Run `askpapers doctor`.") from error
+                if attempt == 1 or not self._index.moved_on(generation):
+                    self._index.discard(generation)
+        raise AssertionError("unreachable")
+
+    def weigh(self, words: Sequence[str]) -> dict[str, float]:
+        """How much each stemmed word tells (its inverse document frequency); a word that no paper holds is left out."""
+        if self._is_new():
+            return {}
+        known = self._index.current().words
+        weights = {word: known.weight(word) for word in words}
+        return {word: weight for word, weight in weights.items() if weight < known.weight_of_unknown}
+
+    def ask(self, question: str) -> Answer:
+        """The answer to one question, on its own. Raises what `search` raises, and ModelFailed if the settings say that a
+        failing model must not be replaced by quotes."""
+        return self.as_query_engine().query(question).metadata["answer"]
+
+    def stream(self, question: str) -> Iterator[Event]:
+        """The same answer in pieces; the last event carries the Answer. Closing the iterator stops the model."""
+        return self.as_query_engine().stream(question)
+
+    async def aask(self, question: str) -> Answer:
+        """`ask` for a running event loop: the work is done in a thread."""
+        return await asyncio.to_thread(self.ask, question)
+
+    def conversation(self) -> Conversation:
+        """A new conversation about this library; it remembers its own turns only."""
+        from .conversation import Conversation
+
+        return Conversation(self)
+
+    def as_retriever(self, limit: int = 10) -> PaperRetriever:
+        """A LlamaIndex retriever: one node a paper, best first."""
+        from .llama import PaperRetriever
+
+        return PaperRetriever(self, limit)
+
+    def as_query_engine(self) -> PaperQueryEngine:
+        """A LlamaIndex query engine; the response's metadata["answer"] is the Answer."""
+        from .llama import query_engine
+
+        return query_engine(self)
+
+    @property
+    def mode(self) -> str:
+        """"extractive", or the name of the model that writes the answers."""
+        return self.settings.model or "extractive"
+
+    # For the command line and the evals
+
+    @property
+    def store(self) -> Store:
+        return self._store
+
+    @property
+    def index(self) -> Index:
+        return self._index
+
+    # Inside
+
+    def _is_new(self) -> bool:
+        return self._store.state()[0] == 0
+
+    def _begin(self) -> None:
+        if self._seeds and self._is_new():
+            with lock.writing(self.folder, _FIRST_WAIT):
+                if self._is_new():
+                    self._notice(f"{self.folder} is a new library: putting the sample papers in.")
+                    self._add([SEEDS])
+
+    def _add(self, sources: Sequence[str | Path | Paper]) -> AddReport:
+        plan = Plan()
+        for record in _records(sources):
+            plan.take(record, self._store)
+        self._index.check_embedder()
+        self._index.store_papers(list(plan.papers.values()))
+        self._index.sync()
+        return AddReport(
+            added=tuple(i for i in plan.papers if i not in plan.updates),
+            updated=tuple(i for i in plan.papers if i in plan.updates),
+            unchanged=tuple(plan.unchanged),
+            rejected=tuple((r.where, r.why) for r in plan.rejected),
+            notes=tuple(plan.notes),
+        )
+
+
+def _records(sources: Sequence[str | Path | Paper]) -> Iterator[Paper | Rejected]:
+    for source in sources:
+        if isinstance(source, Paper):
+            yield source
+        else:
+            yield from readers.read(source)

@@ -1,0 +1,316 @@
+"""The truth: papers, their passages and their cached vectors, in one SQLite file.
+
+Every index can be rebuilt from here without embedding anything again. A change is one transaction that raises `revision`, so
+an index knows what it has missed. Readers wait for a writer no longer than one commit. Knows no index and no model.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Iterator, NamedTuple, Sequence
+
+import numpy as np
+
+from .errors import LibraryDamaged, StorageFailed
+from .papers import Paper, Passage, fold
+from .passages import RULES, passages, stamp
+
+SCHEMA = "1"
+FILE = "papers.sqlite"
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE papers (
+    id TEXT PRIMARY KEY, stamp TEXT NOT NULL UNIQUE, revision INTEGER NOT NULL, content TEXT NOT NULL,
+    title TEXT NOT NULL, abstract TEXT NOT NULL, authors TEXT NOT NULL, year INTEGER, venue TEXT NOT NULL,
+    url TEXT NOT NULL, doi TEXT NOT NULL, keywords TEXT NOT NULL, source TEXT NOT NULL);
+CREATE INDEX papers_by_revision ON papers (revision);
+CREATE INDEX papers_by_content ON papers (content);
+CREATE TABLE passages (
+    stamp TEXT NOT NULL, number INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
+    PRIMARY KEY (stamp, number)) WITHOUT ROWID;
+CREATE TABLE removed (stamp TEXT PRIMARY KEY, passages INTEGER NOT NULL, revision INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE vectors (
+    stamp TEXT NOT NULL, fingerprint TEXT NOT NULL, dimension INTEGER NOT NULL, passages INTEGER NOT NULL, rows BLOB NOT NULL,
+    PRIMARY KEY (stamp, fingerprint));
+"""
+_COLUMNS = "id, title, abstract, authors, year, venue, url, doi, keywords, source"
+
+
+class Embedded(NamedTuple):
+    """A paper on its way in. `vectors`: one row a passage, then one row a sentence of its abstract; unit length."""
+
+    paper: Paper
+    vectors: np.ndarray
+
+
+class Store:
+    """One open SQLite file; safe to share by threads. Raises LibraryDamaged and StorageFailed, never sqlite3's errors."""
+
+    def __init__(self, folder: Path, create: bool = True):
+        self.path = folder / FILE
+        self._lock = threading.RLock()
+        fresh = not self.path.exists()
+        if fresh and not create:
+            raise LibraryDamaged(f"{self.path} is missing: this folder holds no library of papers.")
+        with self._errors():
+            self._db = sqlite3.connect(self.path, timeout=30, check_same_thread=False, isolation_level=None)
+            self._db.execute("PRAGMA secure_delete = ON")
+            if fresh or not self._db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
+                with self._transaction():
+                    if not self._db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
+                        for statement in _TABLES.split(";"):
+                            self._db.execute(statement)
+                        self._set("schema", SCHEMA)
+                        self._set("revision", "0")
+                        self._set("corpus", f"{_NO_PAPERS:064x}")
+                        self._set("rules", RULES)
+            found = self._get("schema")
+        if found != SCHEMA:
+            raise LibraryDamaged(
+                f"{self.path} was written by another version of Ask Papers (format {found or 'unknown'}, this one reads {SCHEMA}). "
+                "Use that version, or add your files to a new library."
+            )
+
+    def close(self) -> None:
+        with self._lock:
+            self._db.close()
+
+    # Reading
+
+    def state(self) -> tuple[int, str]:
+        """(revision, corpus hash) of one moment. The hash covers every paper's id, title and abstract, in no order."""
+        with self._read() as db:
+            rows = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('revision', 'corpus')"))
+        return int(rows["revision"]), rows["corpus"]
+
+    def __len__(self) -> int:
+        with self._read() as db:
+            return db.execute("SELECT count(*) FROM papers").fetchone()[0]
+
+    def papers(self) -> list[Paper]:
+        """All papers, in the order in which they were first added."""
+        with self._read() as db:
+            return [_paper(row) for row in db.execute(f"SELECT {_COLUMNS} FROM papers ORDER BY rowid")]
+
+    def paper(self, paper_id: str) -> Paper | None:
+        with self._read() as db:
+            row = db.execute(f"SELECT {_COLUMNS} FROM papers WHERE id = ?", (paper_id,)).fetchone()
+        return _paper(row) if row else None
+
+    def by_stamp(self, stamps: Sequence[str]) -> dict[str, Paper]:
+        """Papers by stamp; a stamp that no longer stands for a paper is left out."""
+        with self._read() as db:
+            query = f"SELECT stamp, {_COLUMNS} FROM papers WHERE stamp IN ({_marks(stamps)})"
+            return {row[0]: _paper(row[1:]) for row in db.execute(query, list(stamps))}
+
+    def by_content(self, abstract: str) -> list[Paper]:
+        """Papers whose abstract has the same words, whatever its spacing, punctuation and case."""
+        with self._read() as db:
+            query = f"SELECT {_COLUMNS} FROM papers WHERE content = ? ORDER BY rowid"
+            return [_paper(row) for row in db.execute(query, (content_key(abstract),))]
+
+    def stamps(self) -> dict[str, str]:
+        """Every paper's id and stamp."""
+        with self._read() as db:
+            return dict(db.execute("SELECT id, stamp FROM papers"))
+
+    def papers_with_stamps(self, since: int = 0) -> Iterator[tuple[str, Paper]]:
+        """(stamp, paper) for papers added or changed after revision `since`, in the order of the first addition."""
+        with self._read() as db:
+            query = f"SELECT stamp, {_COLUMNS} FROM papers WHERE revision > ? ORDER BY rowid"
+            rows = db.execute(query, (since,)).fetchall()
+        return ((row[0], _paper(row[1:])) for row in rows)
+
+    def passages_by_stamp(self, papers: dict[str, Paper]) -> dict[str, list[Passage]]:
+        """Passages as they were cut when the paper went in, in order: the whole abstract first, then its windows."""
+        with self._read() as db:
+            query = f"SELECT stamp, number, start, stop FROM passages WHERE stamp IN ({_marks(papers)}) ORDER BY stamp, number"
+            rows = db.execute(query, list(papers)).fetchall()
+        found: dict[str, list[Passage]] = {key: [] for key in papers}
+        for key, number, start, stop in rows:
+            paper = papers[key]
+            found[key].append(Passage(f"{key}-{number}", paper.id, start, stop, paper.abstract[start:stop]))
+        return found
+
+    def vectors(self, stamps: Sequence[str], fingerprint: str) -> dict[str, tuple[np.ndarray, int]]:
+        """stamp → (float32 rows: passages, then sentences; how many of them are passages). Left out: stamps without vectors
+        of this fingerprint."""
+        with self._read() as db:
+            query = f"SELECT stamp, dimension, passages, rows FROM vectors WHERE fingerprint = ? AND stamp IN ({_marks(stamps)})"
+            rows = db.execute(query, [fingerprint, *stamps]).fetchall()
+        return {
+            key: (np.frombuffer(blob, dtype=np.float16).reshape(-1, dimension).astype(np.float32), count)
+            for key, dimension, count, blob in rows
+        }
+
+    def passage_counts(self, since: int = 0) -> dict[str, int]:
+        """stamp → number of passages, for papers added or changed after revision `since`."""
+        with self._read() as db:
+            query = "SELECT p.stamp, count(*) FROM papers p JOIN passages USING (stamp) WHERE p.revision > ? GROUP BY p.stamp"
+            return dict(db.execute(query, (since,)))
+
+    def removed_since(self, revision: int) -> dict[str, int]:
+        """stamp → number of passages, for what was removed or replaced after `revision` and has not come back."""
+        with self._read() as db:
+            query = "SELECT stamp, passages FROM removed WHERE revision > ? AND stamp NOT IN (SELECT stamp FROM papers)"
+            return dict(db.execute(query, (revision,)))
+
+    def unembedded(self, fingerprint: str) -> list[Paper]:
+        """Papers without vectors of this fingerprint, or cut into passages by other rules than today's."""
+        with self._read() as db:
+            query = f"SELECT {_COLUMNS}, stamp FROM papers WHERE stamp NOT IN (SELECT stamp FROM vectors WHERE fingerprint = ?)"
+            missing = [_paper(row[:-1]) for row in db.execute(query, (fingerprint,))]
+            same_rules = self._get("rules") == RULES
+        return missing if same_rules else self.papers()
+
+    # Writing: the caller holds the library's writer lock
+
+    def put(self, batch: Sequence[Embedded], fingerprint: str) -> None:
+        """Adds the papers, or replaces those with the same ids, in one transaction."""
+        with self._change() as revision:
+            for paper, vectors in batch:
+                key = stamp(paper)
+                self._forget(paper.id, revision, keep=key)
+                self._db.execute("DELETE FROM removed WHERE stamp = ?", (key,))
+                self._db.execute(_UPSERT, (paper.id, key, revision, content_key(paper.abstract), *_row(paper)))
+                cut = passages(paper)
+                rows = [(key, number, p.start, p.end) for number, p in enumerate(cut)]
+                self._db.executemany("INSERT OR REPLACE INTO passages VALUES (?, ?, ?, ?)", rows)
+                blob = vectors.astype(np.float16).tobytes()
+                self._db.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?, ?)", (key, fingerprint, vectors.shape[1], len(cut), blob))
+                self._toggle(paper)
+
+    def remove(self, paper_ids: Sequence[str]) -> None:
+        """Takes the papers out and overwrites their text in the file. Unknown ids are no error."""
+        with self._change() as revision:
+            for paper_id in paper_ids:
+                self._forget(paper_id, revision)
+                self._db.execute("DELETE FROM papers WHERE id = ?", (paper_id,))
+        with self._errors(), self._lock:
+            self._db.execute("VACUUM")  # free pages are zeroed by secure_delete; this also gives them back
+
+    def rules_are_current(self) -> None:
+        """Notes that every paper has been cut by today's rules."""
+        with self._change():
+            self._set("rules", RULES)
+
+    def check(self) -> list[str]:
+        """What is wrong with the file, in words; empty if nothing is. Reads all of it."""
+        with self._read() as db:
+            found = [row[0] for row in db.execute("PRAGMA integrity_check") if row[0] != "ok"]
+            corpus = _NO_PAPERS
+            for paper in self.papers():
+                corpus ^= _digest(paper)
+                if not paper.abstract.strip():
+                    found.append(f"{paper.id} has no abstract")
+            if f"{corpus:064x}" != self._get("corpus"):
+                found.append("the papers are not the ones that were written (their hash differs)")
+            orphans = db.execute("SELECT count(*) FROM papers WHERE stamp NOT IN (SELECT stamp FROM passages)").fetchone()[0]
+            if orphans:
+                found.append(f"{orphans} papers have no passages")
+        return found
+
+    # Inside
+
+    def _forget(self, paper_id: str, revision: int, keep: str = "") -> None:
+        row = self._db.execute(f"SELECT {_COLUMNS}, stamp FROM papers WHERE id = ?", (paper_id,)).fetchone()
+        if row is None:
+            return
+        self._toggle(_paper(row[:-1]))
+        key = row[-1]
+        if key != keep:
+            count = self._db.execute("SELECT count(*) FROM passages WHERE stamp = ?", (key,)).fetchone()[0]
+            self._db.execute("DELETE FROM passages WHERE stamp = ?", (key,))
+            self._db.execute("DELETE FROM vectors WHERE stamp = ?", (key,))
+            self._db.execute("INSERT OR REPLACE INTO removed VALUES (?, ?, ?)", (key, count, revision))
+
+    def _toggle(self, paper: Paper) -> None:
+        """Takes the paper into the corpus hash, or out of it: exclusive or is its own inverse, so the order doesn't matter."""
+        self._set("corpus", f"{int(self._get('corpus'), 16) ^ _digest(paper):064x}")
+
+    def _get(self, key: str) -> str:
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else ""
+
+    def _set(self, key: str, value: str) -> None:
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    @contextmanager
+    def _change(self) -> Iterator[int]:
+        with self._errors(), self._transaction():
+            revision = int(self._get("revision")) + 1
+            yield revision
+            self._set("revision", str(revision))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._lock:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    @contextmanager
+    def _read(self) -> Iterator[sqlite3.Connection]:
+        with self._errors(), self._lock:
+            yield self._db
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            text = str(error).lower()
+            if "full" in text:
+                raise StorageFailed(f"The disk is full: {self.path} could not be written. Free some space and try again; "
+                                    "what was stored before is kept.") from error  # fmt: skip
+            if "readonly" in text or "read-only" in text:
+                raise StorageFailed(f"{self.path} can't be written: it is read-only for you.") from error
+            if "unable to open" in text or "disk i/o" in text:
+                raise StorageFailed(f"{self.path} can't be opened: check that the folder exists and is yours.") from error
+            if "locked" in text:
+                raise StorageFailed(f"{self.path} is held by another program; try again when it has finished.") from error
+            raise LibraryDamaged(
+                f"{self.path} is damaged ({error}). Restore it from a backup, or move its folder away and add your files again."
+            ) from error
+
+
+_UPSERT = (
+    f"INSERT INTO papers (id, stamp, revision, content, {_COLUMNS.removeprefix('id, ')}) VALUES ({', '.join('?' * 13)})"
+    " ON CONFLICT (id) DO UPDATE SET "
+    + ", ".join(f"{name} = excluded.{name}" for name in ("stamp", "revision", "content", *_COLUMNS.split(", ")[1:]))
+)
+_NO_PAPERS = 0
+
+
+def content_key(abstract: str) -> str:
+    """The same for two abstracts whose words are the same; of an abstract without a word, its own text counts."""
+    return hashlib.sha256((fold(abstract) or abstract).encode()).hexdigest()[:16]
+
+
+def _row(paper: Paper) -> tuple:
+    """The paper's values in the order of _COLUMNS, without its id."""
+    authors, keywords = (json.dumps(list(names), ensure_ascii=False) for names in (paper.authors, paper.keywords))
+    return (paper.title, paper.abstract, authors, paper.year, paper.venue, paper.url, paper.doi, keywords, paper.source)
+
+
+def _paper(row: Sequence) -> Paper:
+    paper_id, title, abstract, authors, year, venue, url, doi, keywords, source = row
+    return Paper(paper_id, title, abstract, tuple(json.loads(authors)), year, venue, url, doi, tuple(json.loads(keywords)), source)
+
+
+def _digest(paper: Paper) -> int:
+    return int.from_bytes(hashlib.sha256(json.dumps([paper.id, *_row(paper)]).encode()).digest(), "big")
+
+
+def _marks(values: Sequence) -> str:
+    return ",".join("?" * len(values))
