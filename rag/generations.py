@@ -139,11 +139,11 @@ def _write(folder: Path, store: Store, fingerprint: str, base: Generation | None
         dimension = base.manifest.dimension if base else 0
         for start in range(0, len(stamps), _BATCH):
             progress("Indexing", start, len(stamps))
-            rows = store.vectors(stamps[start : start + _BATCH], fingerprint)
-            ids = [f"{stamp}-{n}" for stamp in rows for n in range(counts[stamp])]
-            chosen = np.concatenate([rows[stamp][0][: counts[stamp]] for stamp in rows]) if rows else np.empty((0, 0))
-            vectors.put(ids, chosen)
-            dimension = chosen.shape[1]
+            block = store.vectors(stamps[start : start + _BATCH], fingerprint)
+            ids = [f"{stamp}-{n}" for stamp, count in zip(block.stamps, block.passages) for n in range(count)]
+            rows = [row for first, count in zip(block.edges, block.passages) for row in range(first, first + count)]
+            vectors.put(ids, block.matrix[rows])
+            dimension = block.matrix.shape[1]
     finally:
         vectors.close()
     everything = forget or base is None
@@ -162,7 +162,7 @@ def _probe(generation: Generation, store: Store) -> None:
     """Asks for a few stored passages by their own vectors: the oldest, the newest and one between."""
     stamps = list(store.stamps().values())
     for stamp in {stamps[0], stamps[len(stamps) // 2], stamps[-1]} if stamps else ():
-        vector = store.vectors([stamp], generation.manifest.fingerprint)[stamp][0][0]
+        vector = store.vectors([stamp], generation.manifest.fingerprint).matrix[0]
         found = generation.vectors.search(vector, 1)
         if not found or found[0].cosine < 0.999:
             raise Unusable("a passage could not be found by its own vector")

@@ -106,12 +106,13 @@ def write(folder: Path, papers: Iterable[tuple[str, Paper]], without: Iterable[s
 
 def terms(text: str) -> list[str]:
     """The distinct stemmed words of a question that carry meaning, in order. All of them if none does."""
-    words = _all_terms(text)
+    words = all_terms(text)
     stops = _stop_stems()
     return list(dict.fromkeys([word for word in words if word not in stops] or words))
 
 
-def _all_terms(text: str) -> list[str]:
+def all_terms(text: str) -> list[str]:
+    """Every stemmed word of a text, in order, as the index holds them."""
     return _analyzer().analyze(searchable(text))
 
 

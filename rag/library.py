@@ -41,11 +41,12 @@ class Library:
     before or it was opened with `seeds=False`.
     """
 
-    def __init__(self, folder: Path, settings: Settings, embedder: Embedder, progress: Progress, notice: Callable[[str], None], seeds: bool):
+    def __init__(self, folder: Path, settings: Settings, embedder: Embedder, progress: Progress, notice: Callable[[str], None], seeds: bool, check: bool):
         self.folder = folder
         self.settings = settings
         self._notice = notice
         self._seeds = seeds
+        self._used = False
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -57,7 +58,7 @@ class Library:
             )
         self._store = Store(folder)
         self._index = Index(folder, self._store, embedder, progress, notice)
-        if not self._is_new():
+        if check and not self._is_new():
             self._index.current()
 
     @classmethod
@@ -70,15 +71,17 @@ class Library:
         progress: Progress = _nothing,
         notice: Callable[[str], None] = _nothing,
         seeds: bool = True,
+        check: bool = True,
     ) -> Library:
         """Opens or creates the library in the folder `path` (default: the settings' place).
 
         `progress(stage, done, total)` is told of anything that takes long; `notice(line)` of what was done unasked, such as a
-        rebuild and why. Raises LibraryDamaged, LibraryBusy, EmbedderChanged, StorageFailed, SettingsError.
+        rebuild and why. `check=False` leaves the index alone until it is used: for `rebuild`, after the embedder changed.
+        Raises LibraryDamaged, LibraryBusy, EmbedderChanged, StorageFailed, SettingsError.
         """
         settings = settings or Settings.from_environment()
         folder = Path(path).expanduser() if path else settings.library_folder
-        return cls(folder, settings, embedder or make_embedder(settings), progress, notice, seeds)
+        return cls(folder, settings, embedder or make_embedder(settings), progress, notice, seeds, check)
 
     def close(self) -> None:
         """Lets go of all files. The library can't be used afterwards."""
@@ -219,7 +222,9 @@ class Library:
     # Inside
 
     def _is_new(self) -> bool:
-        return self._store.state()[0] == 0
+        """Whether no paper was ever added. What once held papers never is new again, not even when they are removed."""
+        self._used = self._used or self._store.state()[0] > 0
+        return not self._used
 
     def _begin(self) -> None:
         if self._seeds and self._is_new():

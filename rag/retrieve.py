@@ -15,15 +15,15 @@ import numpy as np
 from .embedding import Embedder
 from .errors import EmbedderChanged
 from .generations import Generation
-from .papers import Hit, Paper
+from .papers import Hit, Paper, Passage
 from .store import Store
 
 LEXICAL_WEIGHT = 0.3
 """Share of word coverage in the score; the rest is the mean of the cosines to the best passage and to the whole abstract."""
 NEIGHBOURS = 150
 """Passages asked of Chroma; a paper has 4.5 on average."""
-DENSE_CANDIDATES = 40
-LEXICAL_CANDIDATES = 40
+DENSE_CANDIDATES = 30
+LEXICAL_CANDIDATES = 30
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class _Scored:
     score: float
     dense: float
     lexical: float
-    passages: tuple[int, ...]
-    sentence_cosines: np.ndarray
+    passages: np.ndarray  # cosines of the passages: the whole abstract, then its windows
+    sentences: np.ndarray  # cosines of the sentences
 
 
 def _papers_of(neighbours: Sequence) -> list[str]:
@@ -71,25 +71,32 @@ def _papers_of(neighbours: Sequence) -> list[str]:
 
 
 def _scores(candidates: list[str], vector: np.ndarray, lexical: dict[str, float], generation: Generation, store: Store) -> list[_Scored]:
-    rows = store.vectors(candidates, generation.manifest.fingerprint)
+    block = store.vectors(candidates, generation.manifest.fingerprint)
+    cosines = block.matrix @ vector if block.stamps else np.empty(0)
     scored = []
-    for stamp, (matrix, count) in rows.items():
-        cosines = matrix @ vector
-        of_passages = cosines[:count]
-        dense = float((of_passages[0] + of_passages[min(1, count - 1) :].max()) / 2)
+    for stamp, count, first, last in zip(block.stamps, block.passages, block.edges, block.edges[1:]):
+        passages = cosines[first : first + count]
+        dense = float(passages[0] + passages[min(1, count - 1) :].max()) / 2
         coverage = lexical.get(stamp, 0.0)
         score = (1 - LEXICAL_WEIGHT) * dense + LEXICAL_WEIGHT * coverage
-        order = sorted(range(min(1, count - 1), count), key=lambda n: -of_passages[n])
-        scored.append(_Scored(stamp, score, dense, coverage, tuple(order), cosines[count:]))
+        scored.append(_Scored(stamp, score, dense, coverage, passages, cosines[first + count : last]))
     return scored
 
 
 def _found(scored: list[_Scored], limit: int, store: Store) -> list[Found]:
-    """A paper removed since the index was built has no row any more, and is passed over."""
-    papers = store.by_stamp([s.stamp for s in scored[: limit + 20]])
-    kept = [s for s in scored if s.stamp in papers][:limit]
-    passages = store.passages_by_stamp({s.stamp: papers[s.stamp] for s in kept})
-    return [
-        Found(Hit(papers[s.stamp], s.score, s.dense, s.lexical, tuple(passages[s.stamp][n] for n in s.passages)), s.sentence_cosines)
-        for s in kept
-    ]
+    """The first `limit` that are still papers: one removed since the index was built has no row any more."""
+    kept: list[tuple[_Scored, Paper]] = []
+    for start in range(0, len(scored), limit):
+        part = scored[start : start + limit]
+        papers = store.by_stamp([s.stamp for s in part])
+        kept += [(s, papers[s.stamp]) for s in part if s.stamp in papers]
+        if len(kept) >= limit:
+            break
+    passages = store.passages_by_stamp({s.stamp: paper for s, paper in kept[:limit]})
+    return [Found(Hit(paper, s.score, s.dense, s.lexical, _best_first(passages[s.stamp], s.passages)), s.sentences) for s, paper in kept[:limit]]
+
+
+def _best_first(passages: list[Passage], cosines: np.ndarray) -> tuple[Passage, ...]:
+    """The windows by cosine; the whole abstract counts as a passage only if it is the one there is."""
+    order = np.argsort(-cosines[1:], kind="stable") + 1 if len(passages) > 1 else [0]
+    return tuple(passages[n] for n in order)

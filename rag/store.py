@@ -48,6 +48,16 @@ class Embedded(NamedTuple):
     vectors: np.ndarray
 
 
+class Block(NamedTuple):
+    """Vectors of several papers: those of stamps[i] are matrix[edges[i]:edges[i + 1]], float32, of which the first
+    passages[i] rows are its passages and the others its sentences."""
+
+    stamps: tuple[str, ...]
+    passages: tuple[int, ...]
+    edges: tuple[int, ...]
+    matrix: np.ndarray
+
+
 class Store:
     """One open SQLite file; safe to share by threads. Raises LibraryDamaged and StorageFailed, never sqlite3's errors."""
 
@@ -137,16 +147,17 @@ class Store:
             found[key].append(Passage(f"{key}-{number}", paper.id, start, stop, paper.abstract[start:stop]))
         return found
 
-    def vectors(self, stamps: Sequence[str], fingerprint: str) -> dict[str, tuple[np.ndarray, int]]:
-        """stamp → (float32 rows: passages, then sentences; how many of them are passages). Left out: stamps without vectors
-        of this fingerprint."""
+    def vectors(self, stamps: Sequence[str], fingerprint: str) -> Block:
+        """The stored vectors of these papers, in one matrix; papers without vectors of this fingerprint are left out."""
         with self._read() as db:
-            query = f"SELECT stamp, dimension, passages, rows FROM vectors WHERE fingerprint = ? AND stamp IN ({_marks(stamps)})"
-            rows = db.execute(query, [fingerprint, *stamps]).fetchall()
-        return {
-            key: (np.frombuffer(blob, dtype=np.float16).reshape(-1, dimension).astype(np.float32), count)
-            for key, dimension, count, blob in rows
-        }
+            query = f"SELECT stamp, passages, dimension, rows FROM vectors WHERE fingerprint = ? AND stamp IN ({_marks(stamps)})"
+            found = db.execute(query, [fingerprint, *stamps]).fetchall()
+        if not found:
+            return Block((), (), (), np.empty((0, 0), dtype=np.float32))
+        dimension = found[0][2]
+        matrix = np.frombuffer(b"".join(row[3] for row in found), dtype=np.float16).reshape(-1, dimension).astype(np.float32)
+        ends = np.cumsum([len(row[3]) // (2 * dimension) for row in found]).tolist()
+        return Block(tuple(row[0] for row in found), tuple(row[1] for row in found), (0, *ends), matrix)
 
     def passage_counts(self, since: int = 0) -> dict[str, int]:
         """stamp → number of passages, for papers added or changed after revision `since`."""
