@@ -1,0 +1,134 @@
+"""A real Chromium and a real page, served from this process over a scripted library. Skipped where there is no browser, unless
+ASKPAPERS_REQUIRE_BROWSER=1 says that there must be one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from stand_in import StandIn
+
+
+def _missing(why: str) -> None:
+    if os.environ.get("ASKPAPERS_REQUIRE_BROWSER") == "1":
+        pytest.fail(why)
+    pytest.skip(why)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError:
+        _missing("playwright is not installed")
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    with sync_playwright() as playwright:
+        try:
+            browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        except Error as error:
+            _missing(f"Chromium does not start: {str(error).splitlines()[0]}")
+        yield browser
+        browser.close()
+
+
+class Listener:
+    """Another host, as far as the page is concerned. It must hear nothing."""
+
+    def __init__(self) -> None:
+        self.heard = heard = []
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                heard.append(self.path)
+                self.send_response(204)
+                self.end_headers()
+
+            do_POST = do_HEAD = do_OPTIONS = do_GET
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self.server.server_port
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+@pytest.fixture(scope="session")
+def listener():
+    listener = Listener()
+    yield listener
+    listener.server.shutdown()
+
+
+def served(library: StandIn) -> str:
+    """The address of a page for this library; the server lives as long as the test run."""
+    from ui.app import serve
+
+    ready, address = threading.Event(), []
+
+    def on_ready(url: str) -> None:
+        address.append(url)
+        ready.set()
+
+    options = {"open_browser": False, "on_ready": on_ready, "port": 0}
+    threading.Thread(target=serve, args=(library,), kwargs=options, daemon=True).start()
+    assert ready.wait(30), "the page was not served"
+    return address[0]
+
+
+@pytest.fixture(scope="session")
+def library(listener):
+    return StandIn(port=listener.port)
+
+
+@pytest.fixture(scope="session")
+def address(library):
+    return served(library)
+
+
+@pytest.fixture(scope="session")
+def window(chromium):
+    """One window for all tests that need no other kind, so that the page's scripts are fetched once."""
+    context = chromium.new_context(
+        viewport={"width": 1280, "height": 860}, permissions=["clipboard-read", "clipboard-write"]
+    )
+    yield context
+    context.close()
+
+
+def _tab(context, at: str):
+    page = context.new_page()
+    page.set_default_timeout(8000)
+    page.requests, page.problems = [], []
+    page.on("request", lambda request: page.requests.append(request.url))
+    page.on("pageerror", lambda error: page.problems.append(str(error)))
+    page.goto(at)
+    page.wait_for_selector(".welcome")
+    return page
+
+
+@pytest.fixture
+def open_page(chromium, window, address):
+    """Opens the page in a tab of its own (or, with options, in a window of its own) and keeps its requests and errors."""
+    opened = []
+
+    def open_tab(at: str = address, **options):
+        context = chromium.new_context(**options) if options else window
+        page = _tab(context, at)
+        opened.append(context if options else page)
+        return page
+
+    yield open_tab
+    for each in opened:
+        each.close()
+
+
+@pytest.fixture(scope="session")
+def page(window, address):
+    """One tab with one long conversation, for the tests that need no fresh one: opening the page takes two seconds."""
+    page = _tab(window, address)
+    yield page
+    assert page.problems == []

@@ -1,0 +1,212 @@
+"""The text of an answer as HTML: paragraphs, lists, citations behind their sentences, and a word where support is missing.
+
+Pure. Never turns a marker into a link unless the answer has that citation, never reads Markdown into a sentence that is
+quoted from an abstract, and never drops text: what it doesn't understand it shows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from rag.papers import Answer, Sentence
+from ui.text import rich
+
+Link = Callable[[int, str], str]
+"""(number, sentence) -> the HTML of that citation, or empty if the answer has no such citation."""
+
+_MARKER = re.compile(r"[ \t\u00a0]{0,3}\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
+_BOLD = re.compile(r"(?<![\w*])\*\*(?=[^\s*])([^\n]{1,160}?)(?<=[^\s*])\*\*(?![\w*])")
+_STOP = re.compile(r"[.,;:!?]+(?=\s|$)")
+_CLOSING = re.compile(r"[\"'”’»)*.]{0,4}")
+_ITEM = re.compile(r"[ \t]*(?:(?P<bullet>[-*•])|(?P<number>\d{1,3})[.)])[ \t]+")
+_HEADING = re.compile(r"#{1,4}[ \t]+")
+_IGNORED = re.compile(_MARKER.pattern + r"|[\s*]+")
+
+
+@dataclass(frozen=True)
+class _Block:
+    kind: str  # "p", "h3", "bullet" or "number"
+    start: int
+    end: int
+    number: int = 0
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a sentence stands in the text. `quoted`: it is an abstract's own words, so nothing in it is markup."""
+
+    sentence: Sentence
+    start: int
+    end: int
+    quoted: bool
+
+
+def answer_html(answer: Answer, link: Link) -> str:
+    """The whole answer."""
+    places = _places(answer)
+    if places is None:  # the sentences can't be found in the text: show them, since they carry the verdicts
+        text = "\n\n".join(sentence.text for sentence in answer.sentences)
+        places = _places(replace(answer, text=text)) or []
+    else:
+        text = answer.text
+    return _layout(text, places, link)
+
+
+def draft_html(text: str) -> str:
+    """What has arrived of an answer so far; its citations aren't known yet, so its markers are not links."""
+    return _layout(text, [], lambda number, _: f'<span class="cite">{number}</span>')
+
+
+def _places(answer: Answer) -> list[_Place] | None:
+    abstracts = {citation.number: citation.paper.abstract for citation in answer.citations}
+    squeezed, at = _squeeze(answer.text)
+    found: list[_Place] = []
+    cursor = 0
+    for sentence in answer.sentences:
+        wanted = sentence.text.strip()
+        if not wanted:
+            continue
+        start = answer.text.find(wanted, cursor)
+        end = start + len(wanted)
+        if start < 0:  # its markers stand inside it, or its spaces differ
+            bare = _squeeze(wanted)[0]
+            first = next((i for i, position in enumerate(at) if position >= cursor), len(at))
+            hit = squeezed.find(bare, first) if bare else -1
+            if hit < 0:
+                return None
+            start, end = at[hit], at[hit + len(bare) - 1] + 1
+        quoted = answer.text[start:end] == wanted and any(wanted in abstracts.get(n, "") for n in sentence.citations)
+        found.append(_Place(sentence, start, end, quoted))
+        cursor = end
+    return found
+
+
+def _squeeze(text: str) -> tuple[str, list[int]]:
+    """The text without spaces, asterisks and markers, and where each character left stood."""
+    positions: list[int] = []
+    last = 0
+    for match in _IGNORED.finditer(text):
+        positions.extend(range(last, match.start()))
+        last = match.end()
+    positions.extend(range(last, len(text)))
+    return "".join(text[i] for i in positions), positions
+
+
+def _layout(text: str, places: list[_Place], link: Link) -> str:
+    out: list[str] = []
+    open_list = ""
+    for block in _blocks(text, places):
+        wanted = {"bullet": "ul", "number": "ol"}.get(block.kind, "")
+        if wanted != open_list:
+            out.append(f"</{open_list}>" if open_list else "")
+            out.append(f"<{wanted}>" if wanted else "")
+            open_list = wanted
+        inner = _inside(text, block, places, link).strip()
+        value = f' value="{block.number}"' if block.kind == "number" else ""
+        tag = "li" if wanted else block.kind
+        out.append(f'<{tag}{value} dir="auto">{inner}</{tag}>')
+    out.append(f"</{open_list}>" if open_list else "")
+    return "".join(out)
+
+
+def _blocks(text: str, places: list[_Place]) -> Iterator[_Block]:
+    """Paragraphs, headings and list items. A line that starts inside a quoted sentence starts nothing."""
+    block: _Block | None = None
+    at = 0
+    for line in text.splitlines(keepends=True):
+        start, at = at, at + len(line)
+        quoted = any(p.quoted and p.start <= start < p.end for p in places)
+        if not line.strip():
+            if block:
+                yield block
+            block = None
+            continue
+        item, heading = (None, None) if quoted else (_ITEM.match(line), _HEADING.match(line))
+        if item or heading or block is None or block.kind == "h3":
+            if block:
+                yield block
+            if item:
+                kind = "bullet" if item["bullet"] else "number"
+                block = _Block(kind, start + item.end(), at, int(item["number"] or 0))
+            elif heading:
+                block = _Block("h3", start + heading.end(), at)
+            else:
+                block = _Block("p", start, at)
+        else:
+            block = replace(block, end=at)
+    if block:
+        yield block
+
+
+def _inside(text: str, block: _Block, places: list[_Place], link: Link) -> str:
+    out: list[str] = []
+    at, before = block.start, ""
+    here = [p for p in places if max(p.start, block.start) < min(p.end, block.end)]
+    for place, following in zip(here, [*here[1:], None]):
+        start, end = max(place.start, block.start), min(place.end, block.end)
+        sentence = place.sentence
+        out.append(_inline(text[at:start], link, before))
+        words = text[start:end]
+        shown = rich(words) if place.quoted else _inline(words, link, sentence.text)
+        unsupported = sentence.verdict == "unsupported"
+        out.append(f'<span class="unsupported">{shown}</span>' if unsupported else shown)
+        at, before = end, sentence.text
+        if place.end > block.end:
+            continue
+        behind, at = _behind(text[: block.end], at)
+        out.append(_inline(text[end:at], link, sentence.text))
+        told = behind | _numbers(text[at : following.start if following else block.end])
+        told |= set() if place.quoted else _numbers(words)
+        out.extend(link(number, sentence.text) for number in sentence.citations if number not in told)
+        if unsupported:
+            where = "the cited abstract" + "s" * (len(sentence.citations) > 1) if sentence.citations else "any abstract"
+            out.append(f'<span class="flag">not backed by {where}</span>')
+    out.append(_inline(text[at : block.end], link, before))
+    return "".join(out)
+
+
+def _behind(text: str, at: int) -> tuple[set[int], int]:
+    """The numbers that stand right behind a sentence (past a closing quotation mark, say), and where they end."""
+    numbers: set[int] = set()
+    look = at + len(_CLOSING.match(text, at)[0])
+    while match := _MARKER.match(text, look):
+        numbers.update(_listed(match[1]))
+        at = look = match.end()
+    return numbers, at
+
+
+def _inline(text: str, link: Link, sentence: str) -> str:
+    """Bold, formulas and markers; everything else as it stands."""
+    out: list[str] = []
+    at = 0
+    for bold in _BOLD.finditer(text):
+        out.append(_marked_up(text[at : bold.start()], link, sentence))
+        out.append(f"<strong>{_marked_up(bold[1], link, sentence)}</strong>")
+        at = bold.end()
+    out.append(_marked_up(text[at:], link, sentence))
+    return "".join(out)
+
+
+def _marked_up(text: str, link: Link, sentence: str) -> str:
+    out: list[str] = []
+    at = 0
+    for marker in _MARKER.finditer(text):
+        links = [link(number, sentence) for number in _listed(marker[1])]
+        if not all(links):
+            continue
+        stop = _STOP.match(text, marker.end())  # a full stop goes before the numbers, not behind them
+        out.append(rich(text[at : marker.start()] + (stop[0] if stop else "")))
+        out.extend(links)
+        at = stop.end() if stop else marker.end()
+    out.append(rich(text[at:]))
+    return "".join(out)
+
+
+def _numbers(text: str) -> set[int]:
+    return {number for marker in _MARKER.finditer(text) for number in _listed(marker[1])}
+
+
+def _listed(numbers: str) -> list[int]:
+    return [int(number) for number in numbers.split(",")]
