@@ -10,21 +10,16 @@ from typing import Sequence
 
 import numpy as np
 
-from . import lexical
+from . import relevance
 from .papers import REFUSAL, Answer, Citation, Paper, Quote, Sentence
 from .passages import Span, sentences
 from .retrieve import Found
 
 MAX_PAPERS = 3
-MAX_SENTENCES = 4
-_PAPER_MARGIN = 0.08
+_PAPER_MARGIN = 0.04
 """A further paper is quoted if its score is within this of the best paper's."""
-_SENTENCE_MARGIN = 0.15
-"""A further sentence of a paper is quoted if its score is within this of the paper's best sentence."""
-_WORD_SHARE = 0.4
-"""Share of word coverage in a sentence's score; the rest is its cosine to the question."""
 
-_BIAS, _DENSE, _LEXICAL, _SENTENCE = -2.67, 4.15, 6.22, 2.95
+_BIAS, _DENSE, _LEXICAL, _SENTENCE = -2.45, 3.91, 6.07, 2.59
 
 
 def answer(question: str, found: Sequence[Found], weights: dict[str, float], query: str = "") -> Answer:
@@ -55,8 +50,8 @@ def refusal(query: str, found: Sequence[Found], mode: str = "extractive", notice
 
 
 def answerability(found: Sequence[Found]) -> float:
-    """0 to 1: how likely the best paper answers the question. Logistic regression fitted on the tuning half of the question
-    set (evals/); refuse below one half."""
+    """0 to 1: how likely the best paper answers the question. Logistic regression fitted by evals/calibrate.py on the
+    tuning half of the question set; refuse below one half."""
     best = found[0]
     sentence = float(best.sentence_cosines.max()) if len(best.sentence_cosines) else 0.0
     logit = _BIAS + _DENSE * best.hit.dense + _LEXICAL * best.hit.lexical + _SENTENCE * sentence
@@ -70,16 +65,10 @@ def _rooms(papers: int) -> Sequence[int]:
 
 def _pick(found: Found, question: str, weights: dict[str, float], room: int) -> list[Span]:
     """The sentences that best meet the question, at most `room`, in reading order."""
-    abstract = found.hit.paper.abstract
-    spans = sentences(abstract)
-    total = sum(weights.values()) or 1.0
-    scores = []
-    for span, cosine in zip(spans, found.sentence_cosines):
-        held = set(lexical.terms(abstract[span.start : span.end]))
-        coverage = sum(weight for word, weight in weights.items() if word in held) / total
-        scores.append((1 - _WORD_SHARE) * float(cosine) + _WORD_SHARE * coverage)
-    order = np.argsort(-np.array(scores), kind="stable")[:room]
-    return [spans[i] for i in sorted(order) if scores[i] >= scores[order[0]] - _SENTENCE_MARGIN]
+    paper = found.hit.paper
+    spans = sentences(paper.abstract)
+    scores = relevance.scores(question, weights, paper, spans, found.sentence_cosines)
+    return [spans[i] for i in sorted(np.argsort(-scores, kind="stable")[:room])]
 
 
 def _paragraph(citation: Citation) -> str:
