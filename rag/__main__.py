@@ -1,7 +1,7 @@
 """The command line: one command a verb, `askpapers` alone opens the chat page.
 
 Exit codes: 0 done; 1 an error, named on standard error; 2 wrong usage; 3 `add` left records out; 4 `doctor` found something
-wrong; 130 stopped. Never shows a traceback for anything that a user can cause.
+wrong; 130 stopped. `eval` has its own (evals/cli.py). Never shows a traceback for anything that a user can cause.
 """
 
 from __future__ import annotations
@@ -45,6 +45,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output, such as `head`, has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except Exception as error:
+        if options.traceback:
+            raise
+        terminal.say(f"askpapers: something went wrong inside Ask Papers ({type(error).__name__}: {error}). Run it again with --traceback before the command to see where.")
+        return 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -56,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="askpapers", description="Ask questions of a pile of paper abstracts; every sentence of the answer names its paper.",
         epilog=_EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter, parents=[common],
     )  # fmt: skip
+    parser.add_argument("--traceback", action="store_true", help=argparse.SUPPRESS)
     _page_options(parser)
     parser.set_defaults(run=_chat)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
@@ -78,6 +84,9 @@ def _parser() -> argparse.ArgumentParser:
     command("list", _list, "list the papers: id, year, title", data)
     doctor = command("doctor", _doctor, "check the library and say what was found", data)
     doctor.add_argument("--rebuild", action="store_true", help="build the index anew from the stored papers first")
+    from evals.cli import add_parser
+
+    add_parser(commands, common)
     return parser
 
 
@@ -106,10 +115,23 @@ def _open(options: argparse.Namespace) -> Library:
 
 
 def _chat(options: argparse.Namespace) -> int:
-    from ui.app import serve
+    import threading
 
     with _open(options) as library:
-        serve(library, host=options.host, port=options.port, open_browser=not options.no_browser)
+        import chromadb, onnxruntime, tantivy, tokenizers  # noqa: E401, F401  now, so that no two threads import the same
+
+        loading = threading.Thread(target=__import__, args=("ui.app",))
+        loading.start()  # the page takes seconds to import; a new library meanwhile embeds its papers
+        count = len(library)
+        loading.join()
+        from ui.app import serve
+
+        def ready(address: str) -> None:
+            print(f"Ask Papers, {count:,} papers, is at {address}  (Ctrl+C stops it)", flush=True)
+            if options.host not in ("127.0.0.1", "localhost", "::1"):
+                terminal.say("Anyone who can reach this computer can read and ask here: there is no password.")
+
+        serve(library, host=options.host, port=options.port, open_browser=not options.no_browser, on_ready=ready)
     return 0
 
 

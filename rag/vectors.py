@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import weakref
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Iterable, Iterator, NamedTuple, Sequence
 
 import numpy as np
 
-from .errors import LibraryDamaged
+from .errors import LibraryDamaged, StorageFailed
 
 _COLLECTION = "passages"
 _BATCH = 1000
@@ -30,15 +32,14 @@ class Neighbour(NamedTuple):
 
 
 class Vectors:
-    """An open Chroma collection. Chroma itself allows concurrent reading by threads. Close it: files stay open otherwise."""
+    """An open Chroma collection. Chroma itself allows concurrent reading by threads. It closes when nobody holds it any more,
+    so that a search under way is never cut off, or when told to."""
 
     def __init__(self, folder: Path, create: bool = False):
-        from chromadb import PersistentClient
-        from chromadb.config import Settings
-
         if not create:
             _refuse_foreign(folder)
-        self._client = PersistentClient(str(folder), Settings(anonymized_telemetry=False, allow_reset=False))
+        self._client = _chroma().PersistentClient(str(folder), _settings().model_copy())
+        self.close = weakref.finalize(self, self._client.close)
         if create:
             self._collection = self._client.create_collection(_COLLECTION, embedding_function=None, configuration={"hnsw": _HNSW})
         else:
@@ -46,9 +47,6 @@ class Vectors:
 
     def __len__(self) -> int:
         return self._collection.count()
-
-    def close(self) -> None:
-        self._client.close()
 
     def put(self, ids: Sequence[str], vectors: np.ndarray) -> None:
         """Adds, or replaces those of the same ids. `vectors`: shape (len(ids), dimension)."""
@@ -72,6 +70,24 @@ class Vectors:
             page = self._collection.get(limit=_BATCH, offset=offset, include=["embeddings"])
             seen.update(i for i, vector in zip(page["ids"], page["embeddings"]) if np.isfinite(vector).all())
         return sorted(wanted ^ seen)
+
+
+def _chroma():
+    try:
+        import chromadb
+    except ValueError as error:  # pydantic's, on reading a .env file
+        why = f"Chroma can't be loaded: {' '.join(str(error).split())[:200]}. It reads the .env file of the current folder: run Ask Papers elsewhere."
+        raise StorageFailed(why) from error
+    return chromadb
+
+
+@lru_cache(maxsize=1)
+def _settings():
+    """Chroma's own defaults, whatever the environment or a .env file in the current folder say."""
+    from chromadb.config import Settings
+
+    defaults = {name: field.get_default(call_default_factory=True) for name, field in Settings.model_fields.items()}
+    return Settings(_env_file=None, **{**defaults, "anonymized_telemetry": False, "allow_reset": False})
 
 
 def _refuse_foreign(folder: Path) -> None:
