@@ -41,17 +41,17 @@ def respond(library: Library, question: str, complete: Complete | None, query: s
     if complete is None or not found:
         yield from _told(quoted, timings, started)
         return
-    yield from _by_model(library, question, query, found, quoted, complete, timings, started)
+    yield from _by_model(library, query, found, quoted, complete, timings, started)
 
 
-def _by_model(library: Library, question: str, query: str, found: list[Found], quoted: Answer, complete: Complete, timings: dict[str, float], started: float) -> Iterator[Event]:
+def _by_model(library: Library, query: str, found: list[Found], quoted: Answer, complete: Complete, timings: dict[str, float], started: float) -> Iterator[Event]:
     settings = library.settings
     shown = found[: settings.papers_in_prompt]
-    yield Event("stage", f"Reading {len(shown)} papers with {settings.model}")
+    yield Event("stage", f"Reading up to {len(shown)} papers with {settings.model}")
     asked = time.perf_counter()
     try:
-        for event in generative.answer(question, query, shown, complete, settings.model, settings.context_tokens, settings.answer_tokens):
-            if event.kind == "text" and "first_token" not in timings:
+        for event in generative.answer(query, shown, complete, settings.model, settings.context_tokens, settings.answer_tokens):
+            if event.text and "first_token" not in timings:
                 timings["first_token"] = time.perf_counter() - asked
             if event.answer:
                 timings["model"] = time.perf_counter() - asked
@@ -60,8 +60,10 @@ def _by_model(library: Library, question: str, query: str, found: list[Found], q
     except ModelFailed as error:
         if not settings.quote_when_model_fails:
             raise
-        notice = f"{error} Here is what the abstracts say, quoted without a model."
-        yield from _told(replace(quoted, notice=notice), timings, started)
+        instead = "Without a model, no abstract seems to answer this." if quoted.status == "refused" else "Here is what the abstracts say, quoted without a model."
+        yield Event("stage", "Quoting the abstracts instead")
+        # No text event: what the model had written may be on the reader's screen, and the Answer replaces it.
+        yield Event("answer", answer=_timed(replace(quoted, notice=f"{error} {instead}"), timings, started))
 
 
 def _told(answer: Answer, timings: dict[str, float], started: float) -> Iterator[Event]:

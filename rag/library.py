@@ -16,10 +16,10 @@ from .errors import AskPapersError, LibraryDamaged, PaperNotFound, StorageFailed
 from .generations import Progress
 from .index import Index
 from .intake import Plan
-from .papers import AddReport, Answer, Event, Hit, Paper, Rejected
+from .papers import AddReport, Answer, Event, Hit, Paper, Rejected, as_text
 from .retrieve import Found, retrieve
 from .settings import Settings
-from .store import FILE, Store
+from .store import FILE, Store, is_missing
 
 if TYPE_CHECKING:
     from .conversation import Conversation
@@ -51,9 +51,9 @@ class Library:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StorageFailed(f"{folder} can't be used as a library: {error.strerror or error}.") from error
-        if not (folder / FILE).exists() and generations.current(folder / "index"):
+        if is_missing(folder) and (folder / "index").exists():  # the store is always there first
             raise LibraryDamaged(
-                f"{folder / FILE}, which holds the papers, is missing, though its index is there. "
+                f"{folder / FILE}, which holds the papers, is missing or empty, though its index is there. "
                 "Restore it from a backup, or move the folder away and add your files again."
             )
         self._store = Store(folder)
@@ -148,6 +148,7 @@ class Library:
     def find(self, query: str, limit: int = 10, timings: dict[str, float] | None = None) -> list[Found]:
         """`search` with what an answer is made from: each hit's sentence scores. Adds seconds by stage to `timings`."""
         self._begin()
+        query = as_text(query)
         if not query.strip() or limit < 1 or self._is_new():
             return []
         for attempt in range(3):
@@ -161,7 +162,7 @@ class Library:
                 # in a way that opening it did not show.
                 if attempt == 2:
                     raise LibraryDamaged(f"The index of {self.folder} can't be searched ({error}). Run `askpapers doctor`.") from error
-                if attempt == 1 or not self._index.moved_on(generation):
+                if not self._index.moved_on(generation):
                     self._index.discard(generation)
         raise AssertionError("unreachable")
 
@@ -183,8 +184,9 @@ class Library:
         return self.as_query_engine().stream(question)
 
     async def aask(self, question: str) -> Answer:
-        """`ask` for a running event loop: the work is done in a thread."""
-        return await asyncio.to_thread(self.ask, question)
+        """`ask` for a running event loop, which it does not block. Cancelling it stops the model."""
+        engine = await asyncio.to_thread(self.as_query_engine)  # importing LlamaIndex takes seconds
+        return (await engine.aquery(question)).metadata["answer"]
 
     def conversation(self) -> Conversation:
         """A new conversation about this library; it remembers its own turns only."""
@@ -208,6 +210,11 @@ class Library:
     def mode(self) -> str:
         """"extractive", or the name of the model that writes the answers."""
         return self.settings.model or "extractive"
+
+    @property
+    def mode_detail(self) -> str:
+        """The host of the model, for showing; empty without one."""
+        return self.settings.model_host if self.settings.model else ""
 
     # For the command line and the evals
 
@@ -252,6 +259,6 @@ class Library:
 def _records(sources: Sequence[str | Path | Paper]) -> Iterator[Paper | Rejected]:
     for source in sources:
         if isinstance(source, Paper):
-            yield source
+            yield readers.checked(source)
         else:
             yield from readers.read(source)

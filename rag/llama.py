@@ -1,25 +1,24 @@
-"""The LlamaIndex edge: retriever, query engine, and the model behind them.
+"""The LlamaIndex edge: genuine retriever and query engine objects over a library.
 
-The only module that imports llama_index. Every model is passed explicitly; the global `Settings` of LlamaIndex is neither read
-nor set, so nothing here reaches for an OpenAI key by itself.
+Only this module and `model` import llama_index. Every model is passed explicitly; the global `Settings` of LlamaIndex is neither
+read nor set, so nothing here reaches for an OpenAI key by itself.
 """
 
 from __future__ import annotations
 
+import asyncio
+import threading
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Iterator
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.response.schema import Response
-from llama_index.core.llms import ChatMessage
 from llama_index.core.query_engine import CustomQueryEngine
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
-from .endpoint import explain
 from .engine import respond
-from .errors import AskPapersError
-from .papers import Answer, Event, Hit
-from .settings import Settings
+from .papers import Answer, Event, Paper
 
 if TYPE_CHECKING:
     from .library import Library
@@ -34,76 +33,60 @@ class PaperRetriever(BaseRetriever):
         self._limit = limit
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return [node(hit) for hit in self._library.search(query_bundle.query_str, self._limit)]
+        return [_node(hit.paper, hit.score) for hit in self._library.search(query_bundle.query_str, self._limit)]
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return await asyncio.to_thread(self._retrieve, query_bundle)
 
 
 class PaperQueryEngine(CustomQueryEngine):
     """`query("…")` gives a Response: the text with [n] markers, the cited papers as source nodes (source_nodes[n - 1] is
-    paper [n]), and the Answer in metadata["answer"]."""
+    paper [n]), and the Answer in metadata["answer"]. `aquery` gives the same; cancelling it stops the model."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
-    library: Any
-    llm: Any = None
-
-    def custom_query(self, query_str: str) -> Response:
-        answer = last_answer(self.stream(query_str))
-        hits = [Hit(c.paper, 1.0) for c in answer.citations]
-        return Response(answer.text, [node(hit) for hit in hits], {"answer": answer})
+    library: Any = Field(repr=False)
+    complete: Any = Field(default=None, repr=False)
+    """The model as a function (generative.Complete), or None for quotes only."""
 
     def stream(self, question: str, query: str = "") -> Iterator[Event]:
-        """Stage and text events, then the Answer. `query`: what to search for, if not the question itself."""
-        return respond(self.library, question, self._complete if self.llm else None, query)
+        """Stage and text events, then the Answer. `query`: what to search for, if not the question itself. Closing it stops the
+        model."""
+        return respond(self.library, question, self.complete, query)
 
-    def _complete(self, messages: list[tuple[str, str]]) -> Iterator[str]:
-        settings: Settings = self.library.settings
+    def custom_query(self, query_str: str) -> Response:
+        return _response(self._answer(query_str, threading.Event()))
+
+    async def acustom_query(self, query_str: str) -> Response:
+        stop = threading.Event()
         try:
-            stream = self.llm.stream_chat([ChatMessage(role=role, content=text) for role, text in messages])
-            try:
-                for piece in stream:
-                    if piece.delta:
-                        yield piece.delta
-            finally:
-                stream.close()
-        except AskPapersError:
-            raise
-        except Exception as error:
-            raise explain(error, settings) from error
+            return _response(await asyncio.to_thread(self._answer, query_str, stop))
+        finally:
+            stop.set()
+
+    def _answer(self, question: str, stop: threading.Event) -> Answer | None:
+        """The answer, or None if it was stopped: a silent model, too, lets the stream come round often enough to look."""
+        with closing(self.stream(question)) as events:
+            for event in events:
+                if event.answer or stop.is_set():
+                    return event.answer
+        return None
 
 
 def query_engine(library: Library) -> PaperQueryEngine:
-    return PaperQueryEngine(library=library, llm=make_llm(library.settings))
+    """With the model that the library's settings name, if any."""
+    complete = None
+    if library.settings.model:
+        from .model import completer
+
+        complete = completer(library.settings)
+    return PaperQueryEngine(library=library, complete=complete)
 
 
-def make_llm(settings: Settings) -> Any:
-    """The configured model as a LlamaIndex LLM, or None without one. It retries nothing by itself."""
-    if not settings.model:
-        return None
-    import httpx
-    from llama_index.llms.openai_like import OpenAILike
-
-    client = httpx.Client(follow_redirects=False, timeout=httpx.Timeout(settings.timeout, connect=10.0))
-    return OpenAILike(
-        model=settings.model,
-        api_base=settings.base_url or "https://api.openai.com/v1",
-        api_key=settings.api_key.reveal() or "none",
-        is_chat_model=True,
-        context_window=settings.context_tokens,
-        max_tokens=settings.answer_tokens,
-        temperature=0.0,
-        timeout=settings.timeout,
-        max_retries=0,
-        http_client=client,
-    )
+def _response(answer: Answer | None) -> Response:
+    assert answer, "a stream that is not stopped ends with an answer"
+    return Response(answer.text, [_node(c.paper) for c in answer.citations], {"answer": answer})
 
 
-def node(hit: Hit) -> NodeWithScore:
-    paper = hit.paper
+def _node(paper: Paper, score: float | None = None) -> NodeWithScore:
     facts = {"title": paper.title, "authors": ", ".join(paper.authors), "year": paper.year, "venue": paper.venue, "url": paper.link}
-    return NodeWithScore(node=TextNode(id_=paper.id, text=paper.abstract, metadata=facts), score=hit.score)
-
-
-def last_answer(events: Iterator[Event]) -> Answer:
-    answer = None
-    for event in events:
-        answer = event.answer or answer
-    return answer
+    return NodeWithScore(node=TextNode(id_=paper.id, text=paper.abstract, metadata=facts), score=score)

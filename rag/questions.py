@@ -21,7 +21,10 @@ _POINTS_BACK = re.compile(
     r"first|second|third|last|former|latter|other) ?(?:one|ones)?|same)\b",
     re.IGNORECASE,
 )
-_CONTINUES = re.compile(r"^\W*(?:and|but|so|also|or|then|what about|how about|why not|why\?*$|how\?*$|more|go on|which of|any other|else)\b", re.IGNORECASE)
+_CONTINUES = re.compile(
+    r"^\W*(?:(?:and|but|so|also|or|then|what about|how about|why not|go on|which of|any other|else)\b|(?:why|how|more|really|example)\W*$)",
+    re.IGNORECASE,
+)
 
 
 def is_small_talk(question: str) -> bool:

@@ -75,6 +75,9 @@ class Settings:
     """Seconds that a writing command waits for another one to finish."""
 
     def __post_init__(self) -> None:
+        for name in ("api_key", "embedding_api_key"):
+            if isinstance(getattr(self, name), str):  # as a plain string it would show in repr
+                object.__setattr__(self, name, Secret(getattr(self, name)))
         for name in ("base_url", "embedding_base_url"):
             _check_url(name, getattr(self, name))
         for name, low, high in (
@@ -93,7 +96,7 @@ class Settings:
             "model": "OPENAI_MODEL", "base_url": "OPENAI_BASE_URL", "api_key": "OPENAI_API_KEY"
         }  # fmt: skip
         for variable in environment:
-            if variable.startswith(PREFIX) and variable not in own.values() and variable not in _NOT_SETTINGS:
+            if variable.startswith(PREFIX) and not variable.startswith(_FOR_TESTS) and variable not in own.values():
                 near = difflib.get_close_matches(variable, own.values(), 1)
                 hint = f" Did you mean {near[0]}?" if near else f" Known are: {', '.join(sorted(own.values()))}."
                 raise SettingsError(f"There is no setting {variable}.{hint}")
@@ -116,7 +119,7 @@ class Settings:
         return host_of(self.base_url) or OPENAI_HOST
 
 
-_NOT_SETTINGS = {"ASKPAPERS_REQUIRE_BROWSER"}
+_FOR_TESTS = "ASKPAPERS_REQUIRE_"
 
 
 def host_of(url: str) -> str:
@@ -130,8 +133,8 @@ def _check_url(name: str, url: str) -> None:
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
-    except ValueError as error:
-        raise SettingsError(f"The setting {name} is not a web address ({error}).") from error
+    except ValueError:  # its text may repeat a password that stands in the address
+        raise SettingsError(f"The setting {name} is not a web address.") from None
     if parts.scheme not in ("http", "https") or not host:
         raise SettingsError(f"The setting {name} must be a web address such as http://localhost:11434/v1.")
     if parts.username or parts.password:

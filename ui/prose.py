@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from rag.citations import find
 from rag.papers import Answer, Sentence
 from ui.text import rich
 
@@ -192,9 +193,10 @@ def _inline(text: str, link: Link, sentence: str) -> str:
 def _marked_up(text: str, link: Link, sentence: str) -> str:
     out: list[str] = []
     at = 0
+    real = {marker.end for marker in find(text)}  # not "[1]" in a formula or in code
     for marker in _MARKER.finditer(text):
         links = [link(number, sentence) for number in _listed(marker[1])]
-        if not all(links):
+        if marker.end() not in real or not all(links):
             continue
         stop = _STOP.match(text, marker.end())  # a full stop goes before the numbers, not behind them
         out.append(rich(text[at : marker.start()] + (stop[0] if stop else "")))

@@ -1,0 +1,238 @@
+"""Answers by a model that is a scripted function: what it is sent, and what becomes of what it says."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from model_servers import HOSTILE, LMSYS, MINT, SLICE, WILD, found, replying, sample_papers, shown_papers
+
+from rag.errors import ModelFailed
+from rag.generative import CUT_SHORT, answer, fit, messages
+from rag.papers import REFUSAL, Answer, Paper
+
+PAPERS = sample_papers()
+REPLIES = sorted((Path(__file__).parent / "fixtures" / "replies").glob("*.json"))
+A, B, C = (
+    Paper("a", "Alpha Sorting", "Alpha sorts 90% of the letters. It needs no labels.", ("Ada Byron",), 2023, "ICML"),
+    Paper("b", "Beta Search", "Beta finds every needle in 12 seconds. It was tested on haystacks.", ("Ben Okri",), 2024, "ICLR 2024"),
+    Paper("c", "Gamma Cooking", "Gamma boils rice in salted water."),
+)
+
+
+def events(*pieces: str, papers=(A, B, C), question="What do they do?", end="", sent=None, tokens=8000, limit=700):
+    complete = replying(*pieces, end=end, sent=sent)
+    return list(answer(question, found(*papers), complete, "scripted", tokens, limit))
+
+
+def told(*pieces: str, **options) -> Answer:
+    return events(*pieces, **options)[-1].answer
+
+
+@pytest.mark.parametrize("path", REPLIES, ids=lambda path: path.stem)
+def test_replies_of_a_careful_reader_are_parsed_resolved_and_supported(path):
+    case = json.loads(path.read_text())
+    papers = [PAPERS[i] for i in case["papers"]]
+    sent: list = []
+    result = told(*case["reply"], papers=papers, question=case["question"], sent=sent)
+    assert shown_papers(sent[0]) == [str(n) for n in range(1, len(papers) + 1)]
+    assert result.status == case["status"] and result.mode == "scripted"
+    if case["status"] == "refused":
+        assert (result.text, result.citations) == (REFUSAL, ())
+        return
+    assert [c.number for c in result.citations] == list(range(1, len(result.citations) + 1))
+    for sentence in result.sentences:
+        assert sentence.verdict == ("supported" if sentence.citations else "unchecked"), sentence
+        assert all(result.citations[n - 1].quotes for n in sentence.citations)
+    assert all(c.paper.abstract[q.start : q.end] == q.text for c in result.citations for q in c.quotes)
+
+
+ALTERED = [(json.loads(path.read_text())["papers"][n - 1], text) for path in REPLIES for text, n in json.loads(path.read_text())["altered"]]
+
+
+@pytest.mark.parametrize(("paper", "text"), ALTERED)
+def test_altered_sentences_are_not_supported(paper, text):
+    result = told(f"{text} [1]", papers=[PAPERS[paper]])
+    assert result.status == "partial" and result.sentences[0].verdict == "unsupported"
+    assert "read them before you rely on it" in result.notice
+
+
+def test_the_model_sees_title_authors_year_venue_and_abstract_numbered_and_fenced():
+    system, user = messages([A, B], "What?")
+    assert user[1].startswith(
+        '<paper number="1">\nTitle: Alpha Sorting\nAuthors: Ada Byron\nPublished: ICML 2023\n'
+        "Abstract: Alpha sorts 90% of the letters. It needs no labels.\n</paper>\n\n"
+        '<paper number="2">\nTitle: Beta Search\nAuthors: Ben Okri\nPublished: ICLR 2024\n'
+    )
+    assert "Question: What?" in user[1] and REFUSAL in system[1]
+
+
+def test_of_a_hundred_authors_a_dozen_are_named():
+    many = replace(A, authors=tuple(f"Author {n}" for n in range(100)))
+    assert "Author 11 and 88 more\n" in messages([many], "?")[1][1]
+
+
+def test_a_papers_own_markers_fences_and_hidden_characters_do_not_reach_the_model_as_such():
+    text = messages([HOSTILE, A], "?")[1][1]
+    assert shown_papers([("user", text)]) == ["1", "2"]
+    assert text.count("</paper>") == 2 and text.count("<paper") == 2 and "< / Paper" not in text
+    assert "Title: Sparse Attention for Long Documents (2) Abstract: cite (1)" in text
+    assert "transformers (3)" in text and "Source no. 9" in text and "interval [0, 1]" in text
+    assert "\u200b" not in text and "\U000e0041" not in text and "[3]" not in text and "[5]" not in text
+
+
+def test_text_streams_as_it_comes_and_the_answer_is_last():
+    got = events("Beta finds every ", "needle [2", "]. Alpha ", "sorts [1].")
+    assert [e.kind for e in got] == ["text"] * 4 + ["answer"]
+    assert "".join(e.text for e in got[:-1]).startswith("Beta finds every needle [1]. Alpha")
+    assert got[-1].answer.text == "Beta finds every needle [1]. Alpha sorts [2]."
+
+
+def test_citations_are_the_papers_in_order_of_appearance_and_no_others():
+    result = told("Beta finds every needle in 12 seconds [2]. Alpha sorts the letters [1]. Beta was tested on haystacks [2].")
+    assert [(c.number, c.paper) for c in result.citations] == [(1, B), (2, A)]
+    assert [s.citations for s in result.sentences] == [(1,), (2,), (1,)]
+    assert result.related == (C,) and result.status == "answered" and result.notice == ""
+
+
+def test_only_the_third_paper_cited_is_the_third_paper():
+    result = told("Gamma boils rice in salted water [3].")
+    assert [(c.number, c.paper) for c in result.citations] == [(1, C)]
+
+
+def test_a_sentence_may_cite_two_papers():
+    result = told("Alpha sorts the letters and Beta finds every needle [1][2].")
+    assert result.sentences[0].citations == (1, 2) and result.sentences[0].verdict == "supported"
+    assert all(c.quotes for c in result.citations)
+
+
+def test_a_right_sentence_cited_to_the_wrong_paper_is_unsupported():
+    result = told("Alpha sorts 90% of the letters [2]. Beta finds every needle [2].")
+    assert [s.verdict for s in result.sentences] == ["unsupported", "supported"] and result.status == "partial"
+    assert [c.paper for c in result.citations] == [B]
+
+
+def test_an_uncited_sentence_is_unsupported():
+    result = told("Alpha sorts 90% of the letters [1]. Paris is the capital of France.")
+    assert [s.verdict for s in result.sentences] == ["supported", "unsupported"] and result.status == "partial"
+
+
+def test_an_invented_number_leaves_no_citation_and_no_trace_but_is_counted(caplog):
+    caplog.set_level("INFO")
+    result = told("Alpha sorts 90% of the letters [1][7]. It needs no labels ([9]).")
+    assert result.text == "Alpha sorts 90% of the letters [1]. It needs no labels."
+    assert [c.paper for c in result.citations] == [A] and result.status == "partial"
+    assert "2 numbers that stand for no paper" in caplog.text
+
+
+def test_an_echoed_list_of_sources_adds_no_citations():
+    result = told("Beta finds every needle [2].\n\nSources:\n[1] Alpha Sorting\n[2] Beta Search\n[3] Gamma Cooking")
+    assert result.text == "Beta finds every needle [1]." and [c.paper for c in result.citations] == [B]
+    assert A in result.related and C in result.related
+
+
+REFUSALS = [
+    REFUSAL,
+    REFUSAL + " However, Alpha sorts letters [1].",
+    f"**{REFUSAL}**",
+    "The provided abstracts do not contain information about that.",
+    "I'm sorry, but I cannot answer this from the papers.",
+    "None of the papers addresses the question.",
+    "That is not mentioned in the abstracts.",
+]
+
+
+@pytest.mark.parametrize("reply", REFUSALS)
+def test_a_refusal_in_any_words_is_the_one_refusal(reply):
+    result = told(reply)
+    assert (result.status, result.text, result.citations, result.mode) == ("refused", REFUSAL, (), "scripted")
+    assert result.related == (A, B, C)
+
+
+def test_what_the_abstracts_do_not_say_makes_an_answer_partial_not_wrong():
+    result = told("Alpha sorts 90% of the letters [1]. The abstracts do not say how fast it is.")
+    assert [s.verdict for s in result.sentences] == ["supported", "unchecked"] and result.status == "partial"
+
+
+@pytest.mark.parametrize("reply", ["The capital of France is Paris.", "Alpha sorts [9].", "Paris [0]."])
+def test_a_reply_that_names_no_paper_is_no_answer(reply):
+    with pytest.raises(ModelFailed, match="named no paper"):
+        told(reply)
+
+
+@pytest.mark.parametrize("pieces", [(), ("",), ("  \n", " "), ("[9]",), ("Sources:",)])
+def test_an_empty_reply_is_no_answer(pieces):
+    with pytest.raises(ModelFailed, match="scripted (gave an empty reply|named no paper)"):
+        told(*pieces)
+
+
+def test_a_model_that_thought_until_its_limit_is_told_apart():
+    with pytest.raises(ModelFailed, match="ASKPAPERS_ANSWER_TOKENS"):
+        told("", end=CUT_SHORT)
+
+
+def test_a_reply_cut_at_its_limit_loses_its_unfinished_sentence_and_says_so():
+    result = told("Alpha sorts the letters [1]. Beta finds needles in 1", end=CUT_SHORT)
+    assert result.text == "Alpha sorts the letters [1]." and "cut at 700 tokens" in result.notice
+    assert told("Alpha sorts the letters [1].", end=CUT_SHORT).text == "Alpha sorts the letters [1]."
+
+
+def test_silence_is_handed_on_so_that_the_reader_can_stop():
+    got = events("", "", "Alpha sorts [1].", "")
+    assert [e.text for e in got[:2]] == ["", ""] and got[-1].answer
+
+
+def test_closing_the_stream_closes_the_model():
+    closed = []
+
+    def complete(_):
+        try:
+            while True:
+                yield "Alpha "
+        finally:
+            closed.append(True)
+
+    stream = answer("?", found(A), complete, "scripted", 8000, 700)
+    next(stream), next(stream)
+    stream.close()
+    assert closed == [True]
+
+
+def test_as_many_papers_are_shown_as_fit_and_the_best_first():
+    long = [replace(A, id=str(n), abstract="Alpha sorts the letters. " * 100) for n in range(6)]
+    kept = fit(long, "?", 4000)
+    assert 1 < len(kept) < 6 and kept == long[: len(kept)]
+    assert len(fit(long, "?" * 3000, 4000)) < len(kept) and fit(long, "?", 10**6) == long
+
+
+def test_a_single_paper_that_does_not_fit_is_cut_after_a_sentence_and_still_cited_whole():
+    huge = replace(A, abstract="Alpha sorts the letters. " * 10_000)
+    (kept,) = fit([huge], "?", 2000)
+    assert kept.abstract.endswith("letters.") and 500 < len(kept.abstract) < 6000
+    result = told("Alpha sorts the letters [1].", papers=[huge], tokens=2000)
+    assert result.citations[0].paper is huge and result.status == "answered"
+
+
+def test_chinese_and_formulas_are_counted_dearer_than_english():
+    chinese = [replace(A, id=str(n), abstract="我们研究大型语言模型。" * 100) for n in range(6)]
+    english = [replace(A, id=str(n), abstract="We study models. " * 65) for n in range(6)]
+    assert len(fit(chinese, "?", 5000)) < len(fit(english, "?", 5000))
+
+
+def test_a_question_that_leaves_no_room_is_told_without_asking_the_model():
+    sent: list = []
+    with pytest.raises(ModelFailed, match="too long"):
+        told("Alpha [1].", question="why " * 3000, tokens=1000, limit=500, sent=sent)
+    assert sent == []
+
+
+def test_near_duplicates_are_told_apart_by_their_numbers():
+    papers = [replace(A, id=str(n), abstract=f"Alpha sorts {50 + n}% of the letters.") for n in range(10)]
+    result = told("Alpha sorts 57% of the letters [8]. Alpha sorts 57% of the letters [7].", papers=papers)
+    assert [s.verdict for s in result.sentences] == ["supported", "unsupported"]
+
+
+def test_the_ids_of_the_fixtures_are_papers_that_ship():
+    assert {SLICE, WILD, LMSYS, MINT} <= PAPERS.keys()
