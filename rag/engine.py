@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Iterator
 from . import extractive, generative, lexical
 from .errors import ModelFailed
 from .generative import Complete
-from .papers import Answer, Event
+from .papers import Answer, Event, as_text
 from .questions import MAX_QUESTION, is_small_talk
 from .retrieve import Found
 
@@ -27,8 +27,8 @@ def respond(library: Library, question: str, complete: Complete | None, query: s
     the model, or None for quotes only."""
     started = time.perf_counter()
     timings: dict[str, float] = {}
-    question = question.strip()
-    query = (query or question)[:MAX_QUESTION]
+    question = as_text(question).strip()
+    query = (as_text(query).strip() or question)[:MAX_QUESTION]
     if not question or is_small_talk(question):
         yield from _told(_small_talk(library, question), timings, started)
         return
