@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from rag import grounding, prompts
@@ -21,7 +20,6 @@ Judge = Callable[[str, Sequence[Paper]], bool]
 """(sentence, papers) → whether the abstracts, taken together, say the sentence."""
 MAX_CITATIONS = 3
 """Citations of a sentence that count for precision, as in ALCE."""
-_PROMPTS = Path(__file__).parent / "prompts"
 
 
 @lru_cache(maxsize=8192)
@@ -36,7 +34,7 @@ def builtin(sentence: str, papers: Sequence[Paper]) -> bool:
 
 class ModelJudge:
     """A judge that asks a language model, once for each sentence and set of papers. `complete`: (role, text) messages → pieces of text.
-    Prompt: evals/prompts/support.md. A reply that is neither yes nor no counts as no, and in `failures`. Raises what `complete` raises."""
+    Prompt: prompts/support.md. A reply that is neither yes nor no counts as no, and in `failures`. Raises what `complete` raises."""
 
     def __init__(self, complete: Callable[[list[tuple[str, str]]], Iterator[str]]):
         self.failures = 0
@@ -51,7 +49,7 @@ class ModelJudge:
 
     def _ask(self, sentence: str, papers: Sequence[Paper]) -> bool:
         shown = "\n\n".join(f"<abstract>\n{p.title}\n{p.abstract.replace('</abstract>', '')}\n</abstract>" for p in papers)
-        reply = "".join(self._complete(prompts.load("support", _PROMPTS).fill(abstracts=shown, sentence=sentence)))
+        reply = "".join(self._complete(prompts.load("support").fill(abstracts=shown, sentence=sentence)))
         word = re.search(r"\b(yes|no)\b", reply, re.IGNORECASE)
         self.failures += word is None
         return word is not None and word.group().lower() == "yes"
