@@ -7,6 +7,8 @@ searches vectors of another embedding model, and never waits for a lock while it
 from __future__ import annotations
 
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Callable, Sequence
 
@@ -17,13 +19,15 @@ from .embedding import Embedder
 from .errors import EmbedderChanged, LibraryBusy, StorageFailed
 from .generations import Generation, Progress, Unusable
 from .papers import Paper
-from .passages import Span, passages, sentences
+from .passages import Span, passages, sentences, stamp
 from .store import Embedded, Store
 
 _BATCH = 32
 """Papers embedded and stored by one transaction; what a killed `add` has to do again is at most this many."""
 _PATIENCE = 600.0
 """Seconds that a reader without any usable index waits for the process that is building one."""
+_RETRY = 60.0
+"""Seconds before a reader tries again to complete an index that could not be written."""
 
 
 class Index:
@@ -38,6 +42,7 @@ class Index:
         self._notice = notice
         self._guard = threading.Lock()  # for taking and replacing `_generation`; never held while waiting for a writer
         self._generation: Generation | None = None
+        self._gave_up = float("-inf")
 
     def close(self) -> None:
         with self._guard:
@@ -50,9 +55,9 @@ class Index:
     def current(self) -> Generation:
         """The generation to search now; repaired or completed first if need be. Raises EmbedderChanged, LibraryBusy,
         StorageFailed, EmbeddingFailed."""
-        generation, why = self._published()
+        generation, _ = self._published()
         if generation is None:
-            generation = self._repair(why)
+            generation = self._repair()
         self._check_embedder(generation)
         if generation.manifest.corpus != self._store.state()[1]:
             generation = self._catch_up(generation)
@@ -77,15 +82,20 @@ class Index:
     # Writing
 
     def store_papers(self, papers: Sequence[Paper]) -> None:
-        """Embeds the papers and puts them into the store, a batch at a time."""
-        for start in range(0, len(papers), _BATCH):
-            batch = []
-            for done, paper in enumerate(papers[start : start + _BATCH], start):
-                self._progress("Embedding papers", done, len(papers))
-                batch.append(Embedded(paper, self._embed(paper)))
-            self._store.put(batch, self.embedder.fingerprint)
-        if papers:
-            self._progress("Embedding papers", len(papers), len(papers))
+        """Embeds the papers and puts them into the store, a batch at a time. Raises EmbedderChanged before anything is stored
+        that could not be searched together with what is indexed."""
+        generation, _ = self._published()
+        self._store_papers(papers, generation.manifest.dimension if generation and generation.manifest.papers else None)
+
+    def _store_papers(self, papers: Sequence[Paper], dimension: int | None) -> None:
+        with ThreadPoolExecutor(getattr(self.embedder, "at_once", 1)) as pool:
+            for start in range(0, len(papers), _BATCH):
+                some = papers[start : start + _BATCH]
+                batch = []
+                for paper, vectors in zip(some, pool.map(lambda paper: self._embed(paper, dimension), some)):
+                    batch.append(Embedded(paper, vectors))
+                    self._progress("Embedding papers", start + len(batch), len(papers))
+                self._store.put(batch, self.embedder.fingerprint)
 
     def sync(self, forget: bool = False) -> None:
         """Publishes a generation for the store as it is, from the present one if that can be continued. `forget`: nothing
@@ -102,8 +112,7 @@ class Index:
 
     def rebuild(self) -> None:
         """Everything anew from the store, with the present embedder."""
-        self._embed_missing()
-        self._replace(None)
+        self._rebuilt()
 
     # Inside
 
@@ -116,9 +125,7 @@ class Index:
                 new, why = generations.open_current(self.folder), ""
             except Unusable as error:
                 new, why = None, str(error)
-            old, self._generation = self._generation, new
-        if old:
-            old.close()
+            self._generation = new  # the old one closes when the last search in it has ended
         return new, why
 
     def _check_embedder(self, generation: Generation) -> None:
@@ -129,39 +136,65 @@ class Index:
                 "`askpapers doctor --rebuild`; to keep it as it is, set the former embedding model again."
             )
 
-    def _repair(self, why: str) -> Generation:
+    def _repair(self) -> Generation:
         with lock.writing(self.library, _PATIENCE):
             generation, why = self._published()
             if generation is None:  # else another process has built it while we waited
                 if self._store.state()[0]:
                     self._notice(f"Building the index of {self.library}: {why}.")
-                self.rebuild()
-        return self._generation
+                generation = self._rebuilt()
+        return generation
 
     def _catch_up(self, generation: Generation) -> Generation:
         """A change was cut short after papers were stored: index them, unless their writer is still at work."""
+        if time.monotonic() < self._gave_up + _RETRY:
+            return generation
         try:
             with lock.writing(self.library, 0):
+                generation = self._published()[0] or generation  # its writer may have finished just now
                 if generation.manifest.corpus != self._store.state()[1]:
                     self._notice(f"Completing the index of {self.library}: an earlier change was cut short.")
-                    self.sync()
-        except (LibraryBusy, StorageFailed):
+                    removed = bool(self._store.removed_since(generation.manifest.revision))
+                    if removed:  # it may have been a removal, which promised to leave nothing on the disk
+                        self._store.sweep()
+                    self.sync(forget=removed)
+        except LibraryBusy:
             return generation  # what is indexed so far can be searched meanwhile
+        except StorageFailed as error:
+            self._gave_up = time.monotonic()
+            self._notice(f"{error} Until then {generation.manifest.papers:,} of {len(self._store):,} papers are searched.")
+            return generation
         return self._published()[0] or generation
 
-    def _embed(self, paper: Paper) -> np.ndarray:
-        """One row a passage, then one a sentence, each seen in the context of title and abstract."""
+    def _embed(self, paper: Paper, dimension: int | None) -> np.ndarray:
+        """One row a passage, then one a sentence, each seen in the context of title and abstract. Taken from the store if only
+        other fields of the paper have changed."""
+        known = self._store.vectors([stamp(paper)], self.embedder.fingerprint)
+        if known.stamps and dimension in (None, known.matrix.shape[1]):
+            return known.matrix
         text, shift = f"{paper.title}. {paper.abstract}", len(paper.title) + 2
         parts = [*passages(paper)[1:], *sentences(paper.abstract)]
-        return self.embedder.embed_parts(text, [Span(part.start + shift, part.end + shift) for part in parts])
+        vectors = self.embedder.embed_parts(text, [Span(part.start + shift, part.end + shift) for part in parts])
+        if dimension not in (None, vectors.shape[1]):
+            raise EmbedderChanged(
+                f"{self.embedder.fingerprint} now gives vectors of length {vectors.shape[1]}; {self.library} holds {dimension}. "
+                "Run `askpapers doctor --rebuild` to embed it anew."
+            )
+        return vectors
 
     def _embed_missing(self) -> None:
-        self.store_papers(self._store.unembedded(self.embedder.fingerprint))
+        """Asks the embedder for its dimension: behind one name and address there may be another model by now."""
+        if len(self._store):
+            dimension = self.embedder.embed(["dimension"]).shape[1]
+            self._store_papers(self._store.unembedded(self.embedder.fingerprint, dimension), dimension)
         self._store.rules_are_current()
 
-    def _replace(self, base: Generation | None, forget: bool = False) -> None:
+    def _rebuilt(self) -> Generation:
+        self._embed_missing()
+        return self._replace(None)
+
+    def _replace(self, base: Generation | None, forget: bool = False) -> Generation:
         new = generations.build(self.folder, self._store, self.embedder.fingerprint, base, self._progress, forget)
         with self._guard:
-            old, self._generation = self._generation, new
-        if old and old is not new:
-            old.close()
+            self._generation = new
+        return new
