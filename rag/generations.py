@@ -12,16 +12,16 @@ import os
 import secrets
 import shutil
 import sqlite3
+import tempfile
+import weakref
 import zlib
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Callable
 
-import numpy as np
-
 from . import lexical
-from .errors import StorageFailed
+from .errors import AskPapersError, StorageFailed
 from .lexical import ANALYZER, Words
 from .passages import RULES
 from .store import Store
@@ -29,7 +29,7 @@ from .vectors import Vectors
 
 FORMAT = 1
 _BATCH = 500
-_CHROMA_DATABASE = "chroma.sqlite3" 
+_CHROMA_DATABASE = "chroma.sqlite3"
 Progress = Callable[[str, int, int], None]
 
 
@@ -61,14 +61,29 @@ class Generation:
         self.folder = folder
         self.manifest = _checked_manifest(folder)
         try:
-            self.words = Words(folder / "words")
-            self.vectors = Vectors(folder / "vectors")
+            place = folder if os.access(folder, os.W_OK) else self._writable_copy()
+            self.words = Words(place / "words")
+            self.vectors = Vectors(place / "vectors")
+            counted = (len(self.words), len(self.vectors))
+        except StorageFailed:
+            raise
         except Exception as error:
+            self.close()
             raise Unusable(f"its files can't be opened ({error})") from error
-        counted = (len(self.words), len(self.vectors))
         if counted != (self.manifest.papers, self.manifest.passages):
             self.close()
             raise Unusable(f"it holds {counted[0]} papers and {counted[1]} passages instead of {self.manifest.papers} and {self.manifest.passages}")
+
+    def _writable_copy(self) -> Path:
+        """Of a read-only library: even for reading, Chroma and Tantivy take their locks by writing."""
+        place = Path(tempfile.mkdtemp(prefix="askpapers-"))
+        weakref.finalize(self, shutil.rmtree, place, ignore_errors=True)
+        for path in self.folder.rglob("*"):
+            if path.is_file():
+                target = place / path.relative_to(self.folder)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, target)
+        return place
 
     def close(self) -> None:
         if hasattr(self, "vectors"):
@@ -76,10 +91,10 @@ class Generation:
 
 
 def current(index: Path) -> str | None:
-    """The name of the generation in use, or None if there is none."""
+    """The name of the generation in use, or None if there is none or it can't be read."""
     try:
         return (index / "CURRENT").read_text(encoding="utf-8").strip() or None
-    except OSError:
+    except (OSError, UnicodeDecodeError):
         return None
 
 
@@ -102,10 +117,10 @@ def build(index: Path, store: Store, fingerprint: str, base: Generation | None, 
     With `base` it starts from a copy of that one and applies what has changed since. `forget`: no earlier generation, nor
     any word index that ever held the removed papers, stays on the disk. Raises StorageFailed, and leaves CURRENT as it was.
     """
-    index.mkdir(parents=True, exist_ok=True)
     revision, corpus = store.state()
     folder = index / f"{revision:08d}-{secrets.token_hex(3)}"
     try:
+        index.mkdir(parents=True, exist_ok=True)
         manifest = _write(folder, store, fingerprint, base, progress, forget, revision, corpus)
         (folder / "manifest.json").write_text(json.dumps(asdict(manifest), indent=1), encoding="utf-8")
         generation = Generation(folder)
@@ -116,9 +131,13 @@ def build(index: Path, store: Store, fingerprint: str, base: Generation | None, 
         if base is not None:  # the copy carried something bad over
             return build(index, store, fingerprint, None, progress, forget)
         raise StorageFailed(f"The index in {index} could not be built: {error}. The papers are stored; run `askpapers doctor`.") from error
-    except Exception as error:
+    except AskPapersError:
         shutil.rmtree(folder, ignore_errors=True)
-        raise _storage_error(index, error) from error
+        raise
+    except Exception as error:
+        explained = _storage_error(index, error)  # before any room is made
+        shutil.rmtree(folder, ignore_errors=True)
+        raise explained from error
     _prune(index, keep={folder.name} if forget or base is None else {folder.name, base.folder.name})
     return generation
 
@@ -203,29 +222,31 @@ def _checked_manifest(folder: Path) -> Manifest:
     try:
         manifest = Manifest(**json.loads((folder / "manifest.json").read_text(encoding="utf-8")))
         checksums = _checksums(folder)
-    except (OSError, ValueError, TypeError) as error:
+        differing = sorted(name for name in manifest.files.keys() | checksums.keys() if manifest.files.get(name) != checksums.get(name))
+    except (OSError, ValueError, TypeError, AttributeError) as error:
         raise Unusable(f"its manifest or one of its files is missing or unreadable ({error})") from error
     ours = (FORMAT, RULES, ANALYZER)
     if (manifest.format, manifest.rules, manifest.analyzer) != ours:
         raise Unusable("it was built by another version of Ask Papers")
-    differing = sorted(name for name in manifest.files.keys() | checksums.keys() if manifest.files.get(name) != checksums.get(name))
     if differing:
         raise Unusable(f"{differing[0]} is {'missing' if differing[0] not in checksums else 'not as it was written'}")
     return manifest
 
 
 def _chroma_digest(database: Path) -> int:
-    """A checksum of what the database holds of our vectors: which ids it knows, and the vectors that are not in the graph
-    files yet. Its bytes can't be compared, because opening it for reading changes them."""
+    """A checksum of all that the database holds. Its bytes can't be compared: opening it for reading changes a counter and
+    the table that Chroma takes its write lock with."""
     db = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
     try:
         if db.execute("PRAGMA quick_check").fetchone() != ("ok",):
             raise ValueError(f"{database.name} is damaged")
-        crc = 0
-        for row in db.execute("SELECT embedding_id FROM embeddings ORDER BY id"):
-            crc = zlib.crc32(row[0].encode(), crc)
-        for row in db.execute("SELECT id, vector FROM embeddings_queue ORDER BY seq_id"):
-            crc = zlib.crc32(row[1] or b"", zlib.crc32(row[0].encode(), crc))
+        schema = db.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+        crc = zlib.crc32(repr(schema).encode())
+        for kind, name, sql in schema:
+            if kind == "table" and name != "acquire_write" and not sql.startswith("CREATE VIRTUAL"):
+                rows = db.execute(f'SELECT * FROM "{name}"')
+                while some := rows.fetchmany(_BATCH):
+                    crc = zlib.crc32(repr(some).encode(), crc)
         return crc
     except sqlite3.Error as error:
         raise ValueError(f"{database.name} can't be read ({error})") from error

@@ -74,7 +74,8 @@ class Words:
 
     def weight(self, word: str) -> float:
         """Inverse document frequency, Robertson and Spärck Jones's form with 1 added inside the logarithm, as in Lucene."""
-        count, have = len(self), self._searcher.doc_freq("words", word)
+        count = len(self)
+        have = min(count, self._searcher.doc_freq("words", word))  # which still counts papers that were replaced
         return math.log(1 + (count - have + 0.5) / (have + 0.5))
 
     @property

@@ -10,7 +10,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 
-from . import generations, lock, readers
+from . import lock, readers
 from .embedding import Embedder, make_embedder
 from .errors import AskPapersError, LibraryDamaged, PaperNotFound, StorageFailed
 from .generations import Progress

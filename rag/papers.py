@@ -182,6 +182,11 @@ def paper_to_dict(paper: Paper) -> dict[str, Any]:
     return asdict(replace(paper)) | {"authors": list(paper.authors), "keywords": list(paper.keywords)}
 
 
+def as_text(text: str) -> str:
+    """`text` with a "?" for every half of a surrogate pair: Python's stand-ins for bytes that are no characters."""
+    return text.encode(errors="replace").decode()
+
+
 def fold(text: str) -> str:
     """Letters and digits only, lower case, single spaces: for telling whether two titles or texts are the same."""
     return " ".join(re.findall(r"\w+", text.lower()))

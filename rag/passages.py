@@ -32,7 +32,7 @@ _ABBREVIATIONS = frozenset(
     " inc ltd co corp dept univ est min max avg std dev w.r.t wrt a.k.a aka u.s u.k ph.d jan feb mar apr jun jul aug sep"
     " sept oct nov dec thm lem prop def ref refs app".split()
 )
-_END = re.compile(r"[.!?…]+[\"'”’»)\]}*_]*(?=\s)|[。！？]+[」』”’）]*|\n[ \t]*\n")
+_END = re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]}*_]*(?=\s)|[。！？]+[」』”’）]*|\n[ \t]*\n")
 _LAST_WORD = re.compile(r"[\w.\-]+$")
 _NEXT = re.compile(r"\s*([\"'“‘«(\[{*_$\\]*)(\S*)")
 

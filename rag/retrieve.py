@@ -13,7 +13,7 @@ from typing import Sequence
 import numpy as np
 
 from .embedding import Embedder
-from .errors import EmbedderChanged
+from .errors import AskPapersError, EmbedderChanged, EmbeddingFailed
 from .generations import Generation
 from .papers import Hit, Paper, Passage
 from .store import Store
@@ -38,15 +38,17 @@ def retrieve(question: str, generation: Generation, store: Store, embedder: Embe
     """At most `limit` papers, best first. Adds "embed" and "search" seconds to `timings`."""
     timings = {} if timings is None else timings
     started = time.perf_counter()
-    vector = embedder.embed([question])[0]
+    vector = _embedded(question, embedder)
     embedded = time.perf_counter()
     if generation.manifest.papers and len(vector) != generation.manifest.dimension:
         raise EmbedderChanged(
             f"{embedder.fingerprint} now gives vectors of length {len(vector)}; the library holds {generation.manifest.dimension}. "
             "Run `askpapers doctor --rebuild` to embed it anew."
         )
-    dense = _papers_of(generation.vectors.search(vector, NEIGHBOURS))[:DENSE_CANDIDATES]
-    lexical = {match.stamp: match.coverage for match in generation.words.search(question, LEXICAL_CANDIDATES, also=dense)}
+    most = min(limit, generation.manifest.papers)
+    neighbours = min(max(NEIGHBOURS, most * NEIGHBOURS // DENSE_CANDIDATES), max(NEIGHBOURS, generation.manifest.passages))
+    dense = _papers_of(generation.vectors.search(vector, neighbours))[: max(DENSE_CANDIDATES, most)]
+    lexical = {match.stamp: match.coverage for match in generation.words.search(question, max(LEXICAL_CANDIDATES, most), also=dense)}
     candidates = list(dict.fromkeys([*dense, *lexical]))
     scored = _scores(candidates, vector, lexical, generation, store)
     scored.sort(key=lambda s: (-s.score, s.stamp))
@@ -64,6 +66,16 @@ class _Scored:
     lexical: float
     passages: np.ndarray  # cosines of the passages: the whole abstract, then its windows
     sentences: np.ndarray  # cosines of the sentences
+
+
+def _embedded(question: str, embedder: Embedder) -> np.ndarray:
+    """Whatever goes wrong here is no fault of the index, which would otherwise be built again."""
+    try:
+        return embedder.embed([question])[0]
+    except AskPapersError:
+        raise
+    except Exception as error:
+        raise EmbeddingFailed(f"{embedder.fingerprint} could not embed the question ({error}).") from error
 
 
 def _papers_of(neighbours: Sequence) -> list[str]:
@@ -93,7 +105,8 @@ def _found(scored: list[_Scored], limit: int, store: Store) -> list[Found]:
         if len(kept) >= limit:
             break
     passages = store.passages_by_stamp({s.stamp: paper for s, paper in kept[:limit]})
-    return [Found(Hit(paper, s.score, s.dense, s.lexical, _best_first(passages[s.stamp], s.passages)), s.sentences) for s, paper in kept[:limit]]
+    kept = [(s, paper) for s, paper in kept[:limit] if passages[s.stamp]]  # or it was removed just now
+    return [Found(Hit(paper, s.score, s.dense, s.lexical, _best_first(passages[s.stamp], s.passages)), s.sentences) for s, paper in kept]
 
 
 def _best_first(passages: list[Passage], cosines: np.ndarray) -> tuple[Passage, ...]:

@@ -6,8 +6,6 @@ an index knows what it has missed. Readers wait for a writer no longer than one 
 
 from __future__ import annotations
 
-import hashlib
-import json
 import sqlite3
 import threading
 from contextlib import contextmanager
@@ -17,28 +15,11 @@ from typing import Iterator, NamedTuple, Sequence
 import numpy as np
 
 from .errors import LibraryDamaged, StorageFailed
-from .papers import Paper, Passage, fold
+from .papers import Paper, Passage, as_text
 from .passages import RULES, passages, stamp
+from .schema import COLUMNS, NO_PAPERS, SCHEMA, TABLES, UPSERT, content_key, digest, paper_of, row_of
 
-SCHEMA = "1"
 FILE = "papers.sqlite"
-_TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE papers (
-    id TEXT PRIMARY KEY, stamp TEXT NOT NULL UNIQUE, revision INTEGER NOT NULL, content TEXT NOT NULL,
-    title TEXT NOT NULL, abstract TEXT NOT NULL, authors TEXT NOT NULL, year INTEGER, venue TEXT NOT NULL,
-    url TEXT NOT NULL, doi TEXT NOT NULL, keywords TEXT NOT NULL, source TEXT NOT NULL);
-CREATE INDEX papers_by_revision ON papers (revision);
-CREATE INDEX papers_by_content ON papers (content);
-CREATE TABLE passages (
-    stamp TEXT NOT NULL, number INTEGER NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
-    PRIMARY KEY (stamp, number)) WITHOUT ROWID;
-CREATE TABLE removed (stamp TEXT PRIMARY KEY, passages INTEGER NOT NULL, revision INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE vectors (
-    stamp TEXT NOT NULL, fingerprint TEXT NOT NULL, dimension INTEGER NOT NULL, passages INTEGER NOT NULL, rows BLOB NOT NULL,
-    PRIMARY KEY (stamp, fingerprint));
-"""
-_COLUMNS = "id, title, abstract, authors, year, venue, url, doi, keywords, source"
 
 
 class Embedded(NamedTuple):
@@ -64,20 +45,20 @@ class Store:
     def __init__(self, folder: Path, create: bool = True):
         self.path = folder / FILE
         self._lock = threading.RLock()
-        fresh = not self.path.exists()
+        fresh = is_missing(folder)
         if fresh and not create:
-            raise LibraryDamaged(f"{self.path} is missing: this folder holds no library of papers.")
+            raise LibraryDamaged(f"{self.path} is missing or empty: this folder holds no library of papers.")
         with self._errors():
             self._db = sqlite3.connect(self.path, timeout=30, check_same_thread=False, isolation_level=None)
             self._db.execute("PRAGMA secure_delete = ON")
             if fresh or not self._db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
                 with self._transaction():
                     if not self._db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
-                        for statement in _TABLES.split(";"):
+                        for statement in TABLES.split(";"):
                             self._db.execute(statement)
                         self._set("schema", SCHEMA)
                         self._set("revision", "0")
-                        self._set("corpus", f"{_NO_PAPERS:064x}")
+                        self._set("corpus", f"{NO_PAPERS:064x}")
                         self._set("rules", RULES)
             found = self._get("schema")
         if found != SCHEMA:
@@ -93,10 +74,10 @@ class Store:
     # Reading
 
     def state(self) -> tuple[int, str]:
-        """(revision, corpus hash) of one moment. The hash covers every paper's id, title and abstract, in no order."""
+        """(revision, corpus hash) of one moment. The hash covers every field of every paper, in no order."""
         with self._read() as db:
             rows = dict(db.execute("SELECT key, value FROM meta WHERE key IN ('revision', 'corpus')"))
-        return int(rows["revision"]), rows["corpus"]
+            return int(rows["revision"]), rows["corpus"]
 
     def __len__(self) -> int:
         with self._read() as db:
@@ -105,36 +86,40 @@ class Store:
     def papers(self) -> list[Paper]:
         """All papers, in the order in which they were first added."""
         with self._read() as db:
-            return [_paper(row) for row in db.execute(f"SELECT {_COLUMNS} FROM papers ORDER BY rowid")]
+            return [paper_of(row) for row in db.execute(f"SELECT {COLUMNS} FROM papers ORDER BY rowid")]
 
     def paper(self, paper_id: str) -> Paper | None:
         with self._read() as db:
-            row = db.execute(f"SELECT {_COLUMNS} FROM papers WHERE id = ?", (paper_id,)).fetchone()
-        return _paper(row) if row else None
+            row = db.execute(f"SELECT {COLUMNS} FROM papers WHERE id = ?", (as_text(paper_id),)).fetchone()
+            return paper_of(row) if row else None
 
     def by_stamp(self, stamps: Sequence[str]) -> dict[str, Paper]:
-        """Papers by stamp; a stamp that no longer stands for a paper is left out."""
+        """Papers by stamp; a stamp that no longer stands for a paper is left out. What is returned has the text it was
+        stamped for: no damaged abstract is ever quoted."""
         with self._read() as db:
-            query = f"SELECT stamp, {_COLUMNS} FROM papers WHERE stamp IN ({_marks(stamps)})"
-            return {row[0]: _paper(row[1:]) for row in db.execute(query, list(stamps))}
+            query = f"SELECT stamp, {COLUMNS} FROM papers WHERE stamp IN ({_marks(stamps)})"
+            found = {row[0]: paper_of(row[1:]) for row in db.execute(query, list(stamps))}
+            for key, paper in found.items():
+                if stamp(paper) != key:
+                    raise ValueError(f"the text of {paper.id} has changed by itself")
+            return found
 
     def by_content(self, abstract: str) -> list[Paper]:
         """Papers whose abstract has the same words, whatever its spacing, punctuation and case."""
         with self._read() as db:
-            query = f"SELECT {_COLUMNS} FROM papers WHERE content = ? ORDER BY rowid"
-            return [_paper(row) for row in db.execute(query, (content_key(abstract),))]
+            query = f"SELECT {COLUMNS} FROM papers WHERE content = ? ORDER BY rowid"
+            return [paper_of(row) for row in db.execute(query, (content_key(abstract),))]
 
     def stamps(self) -> dict[str, str]:
         """Every paper's id and stamp."""
         with self._read() as db:
             return dict(db.execute("SELECT id, stamp FROM papers"))
 
-    def papers_with_stamps(self, since: int = 0) -> Iterator[tuple[str, Paper]]:
+    def papers_with_stamps(self, since: int = 0) -> list[tuple[str, Paper]]:
         """(stamp, paper) for papers added or changed after revision `since`, in the order of the first addition."""
         with self._read() as db:
-            query = f"SELECT stamp, {_COLUMNS} FROM papers WHERE revision > ? ORDER BY rowid"
-            rows = db.execute(query, (since,)).fetchall()
-        return ((row[0], _paper(row[1:])) for row in rows)
+            query = f"SELECT stamp, {COLUMNS} FROM papers WHERE revision > ? ORDER BY rowid"
+            return [(row[0], paper_of(row[1:])) for row in db.execute(query, (since,))]
 
     def passages_by_stamp(self, papers: dict[str, Paper]) -> dict[str, list[Passage]]:
         """Passages as they were cut when the paper went in, in order: the whole abstract first, then its windows."""
@@ -152,12 +137,12 @@ class Store:
         with self._read() as db:
             query = f"SELECT stamp, passages, dimension, rows FROM vectors WHERE fingerprint = ? AND stamp IN ({_marks(stamps)})"
             found = db.execute(query, [fingerprint, *stamps]).fetchall()
-        if not found:
-            return Block((), (), (), np.empty((0, 0), dtype=np.float32))
-        dimension = found[0][2]
-        matrix = np.frombuffer(b"".join(row[3] for row in found), dtype=np.float16).reshape(-1, dimension).astype(np.float32)
-        ends = np.cumsum([len(row[3]) // (2 * dimension) for row in found]).tolist()
-        return Block(tuple(row[0] for row in found), tuple(row[1] for row in found), (0, *ends), matrix)
+            if not found:
+                return Block((), (), (), np.empty((0, 0), dtype=np.float32))
+            dimension = found[0][2]
+            matrix = np.frombuffer(b"".join(row[3] for row in found), dtype=np.float16).reshape(-1, dimension).astype(np.float32)
+            ends = np.cumsum([len(row[3]) // (2 * dimension) for row in found]).tolist()
+            return Block(tuple(row[0] for row in found), tuple(row[1] for row in found), (0, *ends), matrix)
 
     def passage_counts(self, since: int = 0) -> dict[str, int]:
         """stamp → number of passages, for papers added or changed after revision `since`."""
@@ -171,11 +156,11 @@ class Store:
             query = "SELECT stamp, passages FROM removed WHERE revision > ? AND stamp NOT IN (SELECT stamp FROM papers)"
             return dict(db.execute(query, (revision,)))
 
-    def unembedded(self, fingerprint: str) -> list[Paper]:
-        """Papers without vectors of this fingerprint, or cut into passages by other rules than today's."""
+    def unembedded(self, fingerprint: str, dimension: int) -> list[Paper]:
+        """Papers without vectors of this fingerprint and length, or cut into passages by other rules than today's."""
         with self._read() as db:
-            query = f"SELECT {_COLUMNS}, stamp FROM papers WHERE stamp NOT IN (SELECT stamp FROM vectors WHERE fingerprint = ?)"
-            missing = [_paper(row[:-1]) for row in db.execute(query, (fingerprint,))]
+            query = f"SELECT {COLUMNS} FROM papers WHERE stamp NOT IN (SELECT stamp FROM vectors WHERE fingerprint = ? AND dimension = ?)"
+            missing = [paper_of(row) for row in db.execute(query, (fingerprint, dimension))]
             same_rules = self._get("rules") == RULES
         return missing if same_rules else self.papers()
 
@@ -188,7 +173,7 @@ class Store:
                 key = stamp(paper)
                 self._forget(paper.id, revision, keep=key)
                 self._db.execute("DELETE FROM removed WHERE stamp = ?", (key,))
-                self._db.execute(_UPSERT, (paper.id, key, revision, content_key(paper.abstract), *_row(paper)))
+                self._db.execute(UPSERT, (paper.id, key, revision, content_key(paper.abstract), *row_of(paper)))
                 cut = passages(paper)
                 rows = [(key, number, p.start, p.end) for number, p in enumerate(cut)]
                 self._db.executemany("INSERT OR REPLACE INTO passages VALUES (?, ?, ?, ?)", rows)
@@ -202,21 +187,28 @@ class Store:
             for paper_id in paper_ids:
                 self._forget(paper_id, revision)
                 self._db.execute("DELETE FROM papers WHERE id = ?", (paper_id,))
-        with self._errors(), self._lock:
-            self._db.execute("VACUUM")  # free pages are zeroed by secure_delete; this also gives them back
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Writes the file anew, without what was removed: secure_delete alone leaves words behind where pages were divided."""
+        with self._read() as db:
+            db.execute("VACUUM")
 
     def rules_are_current(self) -> None:
         """Notes that every paper has been cut by today's rules."""
-        with self._change():
-            self._set("rules", RULES)
+        with self._read():
+            known = self._get("rules") == RULES
+        if not known:
+            with self._change():
+                self._set("rules", RULES)
 
     def check(self) -> list[str]:
         """What is wrong with the file, in words; empty if nothing is. Reads all of it."""
         with self._read() as db:
             found = [row[0] for row in db.execute("PRAGMA integrity_check") if row[0] != "ok"]
-            corpus = _NO_PAPERS
+            corpus = NO_PAPERS
             for paper in self.papers():
-                corpus ^= _digest(paper)
+                corpus ^= digest(paper)
                 if not paper.abstract.strip():
                     found.append(f"{paper.id} has no abstract")
             if f"{corpus:064x}" != self._get("corpus"):
@@ -229,10 +221,10 @@ class Store:
     # Inside
 
     def _forget(self, paper_id: str, revision: int, keep: str = "") -> None:
-        row = self._db.execute(f"SELECT {_COLUMNS}, stamp FROM papers WHERE id = ?", (paper_id,)).fetchone()
+        row = self._db.execute(f"SELECT {COLUMNS}, stamp FROM papers WHERE id = ?", (paper_id,)).fetchone()
         if row is None:
             return
-        self._toggle(_paper(row[:-1]))
+        self._toggle(paper_of(row[:-1]))
         key = row[-1]
         if key != keep:
             count = self._db.execute("SELECT count(*) FROM passages WHERE stamp = ?", (key,)).fetchone()[0]
@@ -242,7 +234,7 @@ class Store:
 
     def _toggle(self, paper: Paper) -> None:
         """Takes the paper into the corpus hash, or out of it: exclusive or is its own inverse, so the order doesn't matter."""
-        self._set("corpus", f"{int(self._get('corpus'), 16) ^ _digest(paper):064x}")
+        self._set("corpus", f"{int(self._get('corpus'), 16) ^ digest(paper):064x}")
 
     def _get(self, key: str) -> str:
         row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
@@ -264,16 +256,19 @@ class Store:
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                self._db.execute("COMMIT")  # may be what fails, on a full disk
             except BaseException:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
-            self._db.execute("COMMIT")
 
     @contextmanager
     def _read(self) -> Iterator[sqlite3.Connection]:
         with self._errors(), self._lock:
-            yield self._db
+            try:
+                yield self._db
+            except (ValueError, KeyError, TypeError) as error:  # a value that we never wrote
+                raise sqlite3.DatabaseError(str(error)) from error
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -281,46 +276,26 @@ class Store:
             yield
         except sqlite3.Error as error:
             text = str(error).lower()
-            if "full" in text:
+            if "disk is full" in text:
                 raise StorageFailed(f"The disk is full: {self.path} could not be written. Free some space and try again; "
                                     "what was stored before is kept.") from error  # fmt: skip
-            if "readonly" in text or "read-only" in text:
+            if "readonly database" in text:
                 raise StorageFailed(f"{self.path} can't be written: it is read-only for you.") from error
-            if "unable to open" in text or "disk i/o" in text:
+            if "disk i/o error" in text:
+                raise StorageFailed(f"{self.path} can't be read or written (disk I/O error). Check the disk and its quota.") from error
+            if "unable to open" in text:
                 raise StorageFailed(f"{self.path} can't be opened: check that the folder exists and is yours.") from error
-            if "locked" in text:
+            if "is locked" in text:
                 raise StorageFailed(f"{self.path} is held by another program; try again when it has finished.") from error
             raise LibraryDamaged(
-                f"{self.path} is damaged ({error}). Restore it from a backup, or move its folder away and add your files again."
+                f"{self.path} is damaged ({str(error)[:100]}). Restore it from a backup, or move its folder away and add your files again."
             ) from error
 
 
-_UPSERT = (
-    f"INSERT INTO papers (id, stamp, revision, content, {_COLUMNS.removeprefix('id, ')}) VALUES ({', '.join('?' * 13)})"
-    " ON CONFLICT (id) DO UPDATE SET "
-    + ", ".join(f"{name} = excluded.{name}" for name in ("stamp", "revision", "content", *_COLUMNS.split(", ")[1:]))
-)
-_NO_PAPERS = 0
-
-
-def content_key(abstract: str) -> str:
-    """The same for two abstracts whose words are the same; of an abstract without a word, its own text counts."""
-    return hashlib.sha256((fold(abstract) or abstract).encode()).hexdigest()[:16]
-
-
-def _row(paper: Paper) -> tuple:
-    """The paper's values in the order of _COLUMNS, without its id."""
-    authors, keywords = (json.dumps(list(names), ensure_ascii=False) for names in (paper.authors, paper.keywords))
-    return (paper.title, paper.abstract, authors, paper.year, paper.venue, paper.url, paper.doi, keywords, paper.source)
-
-
-def _paper(row: Sequence) -> Paper:
-    paper_id, title, abstract, authors, year, venue, url, doi, keywords, source = row
-    return Paper(paper_id, title, abstract, tuple(json.loads(authors)), year, venue, url, doi, tuple(json.loads(keywords)), source)
-
-
-def _digest(paper: Paper) -> int:
-    return int.from_bytes(hashlib.sha256(json.dumps([paper.id, *_row(paper)]).encode()).digest(), "big")
+def is_missing(folder: Path) -> bool:
+    """Whether the folder has no store, or one that nothing was ever written to."""
+    path = folder / FILE
+    return not path.exists() or not path.stat().st_size
 
 
 def _marks(values: Sequence) -> str:

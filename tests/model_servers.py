@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Callable, Iterator, Sequence
 
 import pytest
-from conftest import WordEmbedder
+from shared import WordEmbedder
 
 from rag import Library, Paper, Settings, readers
 from rag.library import SEEDS

@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, made_up
+from shared import ROOT, made_up
 
 from rag import REFUSAL, Library, Paper, Settings
 from rag.questions import is_small_talk, needs_context

@@ -11,7 +11,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, write_jsonl
+from shared import ROOT, write_jsonl
 
 from rag import REFUSAL
 

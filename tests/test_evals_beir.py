@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 
 import pytest
-from conftest import WordEmbedder, write_jsonl
+from shared import WordEmbedder, write_jsonl
 
 from evals import beir
 from evals.beir import BeirError

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import write_jsonl
+from shared import write_jsonl
 
 from evals import questions
 from evals.questions import Question, QuestionError, Turn, load, parse, sample, validate

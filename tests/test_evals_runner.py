@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import made_up, topic
+from shared import made_up, topic
 
 from evals import runner
 from evals.metrics import METRICS

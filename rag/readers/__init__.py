@@ -6,12 +6,15 @@ never raises for what is in a file, never guesses an abstract, and never changes
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Iterator
 
-from ..papers import Paper, Rejected
+from ..papers import Paper, Rejected, as_text
 from . import json_records, paragraphs
+from .records import checked
 
+__all__ = ["FORMATS", "READERS", "checked", "read"]
 READERS = {
     ".txt": paragraphs.read,
     ".jsonl": json_records.read,
@@ -24,14 +27,16 @@ _NOT_TEXT = {b"%PDF": "a PDF", b"PK\x03\x04": "a zip archive or office document"
 
 def read(path: str | Path) -> Iterator[Paper | Rejected]:
     """Every record of a file, or of all files of known formats in a folder and its sub-folders."""
-    path = Path(path).expanduser()
+    path = Path(path)
     try:
-        if path.is_dir():
-            yield from _folder(path)
-        else:
-            yield from _file(path)
+        path = path.expanduser()
+    except RuntimeError:  # «~draft.txt» is a file, not somebody's home
+        pass
+    try:
+        for record in _folder(path) if path.is_dir() else _file(path):
+            yield _printable(record)
     except OSError as error:
-        yield Rejected(str(path), _os_reason(error))
+        yield _printable(Rejected(str(path), _os_reason(error)))
 
 
 def _folder(folder: Path) -> Iterator[Paper | Rejected]:
@@ -46,14 +51,15 @@ def _folder(folder: Path) -> Iterator[Paper | Rejected]:
 
 def _file(path: Path) -> Iterator[Paper | Rejected]:
     reader = READERS.get(path.suffix.lower())
-    if not path.exists():
-        yield Rejected(str(path), "there is no such file")
+    if not path.is_file():
+        yield Rejected(str(path), "this is not a file that can be read" if path.exists() else "there is no such file")
         return
-    data = path.read_bytes()
+    with open(path, "rb") as file:
+        data = file.read() if reader else file.read(16)
     kind = next((name for magic, name in _NOT_TEXT.items() if data.startswith(magic)), None)
     if kind or reader is None:
-        what = f"this is {kind}" if kind else f"files ending in '{path.suffix}' can't be read yet"
-        yield Rejected(str(path), f"{what}; expected {FORMATS}")
+        unknown = f"files ending in '{path.suffix}' can't be read yet" if path.suffix else "its name has no ending"
+        yield Rejected(str(path), f"{f'this is {kind}' if kind else unknown}; expected {FORMATS}")
     elif not data.strip(b"\xef\xbb\xbf\xff\xfe \t\r\n"):
         yield Rejected(str(path), "the file is empty")
     else:
@@ -68,6 +74,13 @@ def _as_utf8(data: bytes) -> bytes:
         except UnicodeDecodeError:
             return data
     return data.removeprefix(b"\xef\xbb\xbf")
+
+
+def _printable(record: Paper | Rejected) -> Paper | Rejected:
+    """A file's name may hold bytes that are no text; they can neither be stored nor printed."""
+    if isinstance(record, Paper):
+        return replace(record, source=as_text(record.source))
+    return Rejected(as_text(record.where), as_text(record.why))
 
 
 def _os_reason(error: OSError) -> str:

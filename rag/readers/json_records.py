@@ -23,7 +23,7 @@ def read(path: Path, data: bytes) -> Iterator[Paper | Rejected]:
             whole = json.loads(data)
         except (ValueError, RecursionError) as error:
             if len(data.strip().splitlines()) < 2 or not _first_line_is_record(data):
-                yield Rejected(_where(path, error), f"this is not valid JSON: {_reason(error)}")
+                yield Rejected(_where(path, data, error), f"this is not valid JSON: {_reason(error)}")
                 return
     if whole is None:
         yield from _lines(path, data)
@@ -68,8 +68,14 @@ def _first_line_is_record(data: bytes) -> bool:
         return False
 
 
-def _where(path: Path, error: Exception) -> str:
-    return f"{path}, line {error.lineno}" if isinstance(error, json.JSONDecodeError) else str(path)
+def _where(path: Path, data: bytes, error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        line = data.count(b"\n", 0, error.start) + 1
+    elif isinstance(error, json.JSONDecodeError):
+        line = error.lineno
+    else:
+        return str(path)
+    return f"{path}, line {line}"
 
 
 def _reason(error: Exception) -> str:

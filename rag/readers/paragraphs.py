@@ -22,14 +22,19 @@ _BLANK_LINES = re.compile(rb"(?:\r?\n[ \t]*){2,}")
 def read(path: Path, data: bytes) -> Iterator[Paper | Rejected]:
     facts = {record["paragraph"]: record for record in _sidecar(path) if record["file"] == path.name}
     number = 0
-    for piece in _BLANK_LINES.split(data.strip(b"\r\n")):
+    for position, piece in enumerate(_BLANK_LINES.split(data.strip(b"\r\n"))):
         try:
             text = piece.decode()
         except UnicodeDecodeError as error:
             number += 1
             yield Rejected(f"{path}, paragraph {number}", f"not UTF-8 (byte {piece[error.start]:#04x}); save the file as UTF-8")
             continue
-        if not text.strip() or is_heading(text):
+        if not text.strip():
+            continue
+        if is_heading(text):
+            if position:  # the first is the file's own heading; one further down might be meant as an abstract
+                why = f"“{text.strip()[:60]}” was read as a heading; end it with a full stop if it is an abstract"
+                yield Rejected(f"{path}, after paragraph {number}", why)
             continue
         number += 1
         place = f"paragraph {number}"
@@ -55,7 +60,7 @@ def is_sidecar(path: Path) -> bool:
 def _sidecar(path: Path) -> list[dict[str, Any]]:
     """The usable rows; a damaged row costs its paragraph the title, not the abstract."""
     try:
-        lines = (path.parent / SIDECAR).read_text(encoding="utf-8").splitlines()
+        lines = (path.parent / SIDECAR).read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError):
         return []
     rows = []
@@ -64,6 +69,6 @@ def _sidecar(path: Path) -> list[dict[str, Any]]:
             row = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if isinstance(row, dict) and "abstract" not in row and {"file", "paragraph"} <= row.keys():
+        if isinstance(row, dict) and "abstract" not in row and isinstance(row.get("file"), str) and isinstance(row.get("paragraph"), int):
             rows.append(row)
     return rows

@@ -9,7 +9,7 @@ import hashlib
 import re
 from typing import Any, Mapping
 
-from ..papers import Paper, fold
+from ..papers import Paper, Rejected, as_text, fold
 
 MAX_ABSTRACT = 50_000
 """Characters. The longest of 103,000 real abstracts has under 10,000; a text above this is a whole paper or several."""
@@ -30,9 +30,11 @@ def to_paper(record: Mapping[str, Any], source: str) -> Paper:
         raise RecordError("it has no abstract")
     if not isinstance(abstract, str):
         raise RecordError(f"its abstract is not text but {_json_kind(abstract)}")
+    if not fold(abstract):
+        raise RecordError("its abstract holds no words")
     if len(abstract) > MAX_ABSTRACT:
         raise RecordError(f"its abstract has {len(abstract):,} characters; the limit is {MAX_ABSTRACT:,}. Is it a whole paper?")
-    title = _text(record.get("title")) or _title_from(abstract)
+    title = _text(record.get("title")) or title_from(abstract)
     url, doi = _text(record.get("url")), _doi(_text(record.get("doi")))
     authors, year = _names(record.get("authors")), _year(record.get("year"))
     given = record.get("id") if isinstance(record.get("id"), (str, int)) else ""
@@ -55,6 +57,15 @@ def to_paper(record: Mapping[str, Any], source: str) -> Paper:
     return paper
 
 
+def checked(paper: Paper) -> Paper | Rejected:
+    """A Paper that a program made, held to what is asked of one from a file."""
+    source = as_text(paper.source or f"Paper(id={paper.id!r})")
+    try:
+        return to_paper(vars(paper), source)
+    except RecordError as error:
+        return Rejected(source, str(error))
+
+
 def _identity(url: str, doi: str, title: str, authors: tuple[str, ...], year: int | None, untitled: str) -> str:
     """The same work gets the same id from any file that names it: by OpenReview or arXiv number, DOI, address, or title."""
     for pattern, scheme in (
@@ -72,7 +83,8 @@ def _identity(url: str, doi: str, title: str, authors: tuple[str, ...], year: in
     return f"{'text' if untitled else 'title'}:{hashlib.sha256(key.encode(errors='replace')).hexdigest()[:12]}"
 
 
-def _title_from(abstract: str) -> str:
+def title_from(abstract: str) -> str:
+    """What a paper without a title is called: the abstract's first words."""
     words = abstract.split()
     return " ".join(words[:10]) + ("…" if len(words) > 10 else "")
 
@@ -106,10 +118,11 @@ def _names(value: Any) -> tuple[str, ...]:
 
 def _split_names(text: str) -> list[str]:
     """«A; B», «A and B», «Ann Lee, Bo Chen»; a string in another form is one name («Lee, A.»)."""
+    text = _text(text)
     if ";" in text:
         return text.split(";")
-    if re.search(r"\s+and\s+", text):
-        return [name for part in re.split(r"\s+and\s+", text) for name in _split_names(part.strip(" ,"))]
+    if " and " in text:
+        return [name for part in text.split(" and ") for name in _split_names(part.strip(" ,"))]
     parts = text.split(",")
     return parts if len(parts) > 1 and all(" " in part.strip() for part in parts) else [text]
 

@@ -9,7 +9,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from stand_in import StandIn
+from stand_in import StandIn, served
 
 
 def _missing(why: str) -> None:
@@ -61,22 +61,6 @@ def listener():
     listener = Listener()
     yield listener
     listener.server.shutdown()
-
-
-def served(library: StandIn) -> str:
-    """The address of a page for this library; the server lives as long as the test run."""
-    from ui.app import serve
-
-    ready, address = threading.Event(), []
-
-    def on_ready(url: str) -> None:
-        address.append(url)
-        ready.set()
-
-    options = {"open_browser": False, "on_ready": on_ready, "port": 0}
-    threading.Thread(target=serve, args=(library,), kwargs=options, daemon=True).start()
-    assert ready.wait(30), "the page was not served"
-    return address[0]
 
 
 @pytest.fixture(scope="session")

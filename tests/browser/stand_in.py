@@ -209,3 +209,19 @@ class StandIn:
             related=(MATHS,),
             mode=self.mode,
         )
+
+
+def served(library: object) -> str:
+    """The address of a page for this library; the server lives as long as the test run."""
+    from ui.app import serve
+
+    ready, address = threading.Event(), []
+
+    def on_ready(url: str) -> None:
+        address.append(url)
+        ready.set()
+
+    options = {"open_browser": False, "on_ready": on_ready, "port": 0}
+    threading.Thread(target=serve, args=(library,), kwargs=options, daemon=True).start()
+    assert ready.wait(30), "the page was not served"
+    return address[0]

@@ -9,8 +9,7 @@ import urllib.request
 from urllib.parse import urlsplit
 
 import pytest
-from conftest import served
-from stand_in import MATHS, StandIn
+from stand_in import MATHS, StandIn, served
 
 from rag.errors import LibraryDamaged
 
