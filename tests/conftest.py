@@ -15,6 +15,11 @@ from shared import ROOT, WordEmbedder, made_up, opened, add
 from rag import Library, Settings
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Browser tests last: Playwright keeps an event loop running in the main thread, where others want to start one."""
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+
+
 @pytest.fixture(autouse=True)
 def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The developer's own keys and library play no part."""
