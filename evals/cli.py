@@ -112,6 +112,9 @@ def _run(options: argparse.Namespace) -> int:
     questions = _questions(options)
     with _library(options, settings) as library:
         wrong = validate(questions, library.papers())
+        if wrong and options.questions is None and len(wrong) > len(questions) / 2:
+            terminal.say("askpapers: the sample questions are about the sample papers. For another library, pass your own with --questions FILE (evals/questions/template.jsonl shows the form).")
+            return 2
         if wrong:
             _say_wrong(wrong)
             return 2

@@ -20,7 +20,7 @@ from .settings import Settings
 
 _EXAMPLES = """examples:
   askpapers                                    open the chat page
-  askpapers ask "how does LoRA save memory?"   one answer, with its sources
+  askpapers ask "what is AgentBench?"          one answer, with its sources
   askpapers add reading-list.jsonl             add papers
   askpapers --library ~/thesis add refs.jsonl  a library of its own
 
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         terminal.say(f"askpapers: {error}")
         return 1
     except KeyboardInterrupt:
-        terminal.say("Stopped. What was stored is kept; the same command completes it.")
+        terminal.say("Stopped." + (" What was stored is kept; the same command completes it." if options.run is _add else ""))
         return 130
     except BrokenPipeError:  # the reader of our output, such as `head`, has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -92,15 +92,20 @@ def _parser() -> argparse.ArgumentParser:
 
 def _page_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this computer only)")
-    parser.add_argument("--port", type=_positive, default=None, metavar="N", help="port (default: the first free one from 7860)")
+    parser.add_argument("--port", type=_port, default=None, metavar="N", help="port (default: the first free one from 7860)")
     parser.add_argument("--no-browser", action="store_true", help="print the address instead of opening a browser")
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return number
+    if not text.strip().isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError("must be a whole number, 1 or more")
+    return int(text)
+
+
+def _port(text: str) -> int:
+    if not text.strip().isdigit() or not 1 <= int(text) <= 65_535:
+        raise argparse.ArgumentTypeError("must be a whole number from 1 to 65535")
+    return int(text)
 
 
 def _settings(options: argparse.Namespace) -> Settings:

@@ -81,6 +81,8 @@ def _model_file() -> Finding:
 
 
 def _answers(settings: Settings) -> Finding:
+    if not settings.model and settings.base_url:
+        return Finding("answers", True, "exact quotes: OPENAI_BASE_URL is set, but OPENAI_MODEL does not say which model to use there")
     if not settings.model:
         return Finding("answers", True, "exact quotes; no model is configured (set OPENAI_MODEL, OPENAI_BASE_URL, OPENAI_API_KEY)")
     return Finding("answers", True, f"written by {settings.model} at {settings.model_host}, {'with' if settings.api_key else 'without'} a key")

@@ -16,6 +16,7 @@ from .passages import Span, sentences
 from .retrieve import Found
 
 MAX_PAPERS = 3
+_RELATED = 0.5
 _PAPER_MARGIN = 0.04
 """A further paper is quoted if its score is within this of the best paper's."""
 
@@ -78,4 +79,6 @@ def _paragraph(citation: Citation) -> str:
 
 
 def _related(found: Sequence[Found], cited: set[str]) -> tuple[Paper, ...]:
-    return tuple(f.hit.paper for f in found if f.hit.paper.id not in cited)[:3]
+    """The nearest papers that are not cited; beside an answer only those that come near the best one."""
+    least = found[0].hit.score * _RELATED if cited and found else 0.0
+    return tuple(f.hit.paper for f in found if f.hit.paper.id not in cited and f.hit.score >= least)[:3]

@@ -46,12 +46,12 @@ def answer(query: str, found: Sequence[Found], complete: Complete, mode: str, co
             f"The question is too long for {mode} with a context of {context_tokens} tokens. Ask a shorter one, or raise "
             "ASKPAPERS_CONTEXT_TOKENS."
         )
-    markers, told, end = Renumberer(len(shown)), "", None
+    spoken, markers, told, end = Spoken(), Renumberer(len(shown)), "", None
     pieces = complete(messages(shown, query))
     try:
         while True:
             try:
-                text = markers.feed(next(pieces))
+                text = markers.feed(spoken.feed(next(pieces)))
             except StopIteration as stop:
                 end = stop.value
                 break
@@ -60,7 +60,7 @@ def answer(query: str, found: Sequence[Found], complete: Complete, mode: str, co
     finally:
         if hasattr(pieces, "close"):
             pieces.close()
-    told = without_sources(told + markers.finish()).strip()
+    told = without_sources(told + markers.feed(spoken.finish()) + markers.finish()).strip()
     if markers.unknown:
         log.info("%s cited %d numbers that stand for no paper; they were left out", mode, markers.unknown)
     if not told:
@@ -69,6 +69,34 @@ def answer(query: str, found: Sequence[Found], complete: Complete, mode: str, co
     notice = f"The answer was cut at {answer_tokens} tokens; ASKPAPERS_ANSWER_TOKENS sets the limit." if end == CUT_SHORT else ""
     told = _whole_sentences(told) if notice else told
     yield Event("answer", answer=_checked(told, query, found, markers, mode, notice))
+
+
+class Spoken:
+    """Leaves out what a reasoning model thinks aloud, <think> … </think>, at the start of its reply."""
+
+    _OPEN, _CLOSE = "<think>", "</think>"
+
+    def __init__(self) -> None:
+        self._held, self._thought, self._speaking = "", False, False
+
+    def feed(self, piece: str) -> str:
+        if self._speaking:
+            return piece
+        self._held += piece
+        text = self._held.lstrip()
+        if text.startswith(self._OPEN):
+            _, closed, said = text.partition(self._CLOSE)
+            if not closed:
+                return ""
+            self._held, self._thought, text = said, True, said.lstrip()
+        if self._OPEN.startswith(text):  # it may still become one, or nothing has been said yet
+            return ""
+        self._speaking = True
+        return text if self._thought else self._held
+
+    def finish(self) -> str:
+        """What was held back and was no thought; nothing if the reply never came out of thinking."""
+        return "" if self._speaking or self._held.lstrip().startswith(self._OPEN) else self._held
 
 
 def messages(papers: Sequence[Paper], query: str) -> list[tuple[str, str]]:

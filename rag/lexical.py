@@ -106,10 +106,10 @@ def write(folder: Path, papers: Iterable[tuple[str, Paper]], without: Iterable[s
 
 
 def terms(text: str) -> list[str]:
-    """The distinct stemmed words of a question that carry meaning, in order. All of them if none does."""
+    """The distinct stemmed words of a question that carry meaning, in order; none for a question of nothing but "what is it"."""
     words = all_terms(text)
     stops = _stop_stems()
-    return list(dict.fromkeys([word for word in words if word not in stops] or words))
+    return list(dict.fromkeys(word for word in words if word not in stops))
 
 
 def all_terms(text: str) -> list[str]:

@@ -237,7 +237,7 @@ class Library:
         if self._seeds and self._is_new():
             with lock.writing(self.folder, _FIRST_WAIT):
                 if self._is_new():
-                    self._notice(f"{self.folder} is a new library: putting the sample papers in.")
+                    self._notice(f"{self.folder} holds no papers yet: starting it with the sample papers. (For a library of only your own, add them before you ask.)")
                     self._add([SEEDS])
 
     def _add(self, sources: Sequence[str | Path | Paper]) -> AddReport:

@@ -119,6 +119,7 @@ class Settings:
         return host_of(self.base_url) or OPENAI_HOST
 
 
+_VARIABLES = {"base_url": "OPENAI_BASE_URL", "embedding_base_url": "ASKPAPERS_EMBEDDING_BASE_URL"}
 _FOR_TESTS = "ASKPAPERS_REQUIRE_"
 
 
@@ -134,11 +135,11 @@ def _check_url(name: str, url: str) -> None:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
     except ValueError:  # its text may repeat a password that stands in the address
-        raise SettingsError(f"The setting {name} is not a web address.") from None
+        raise SettingsError(f"{_VARIABLES[name]} is not a web address.") from None
     if parts.scheme not in ("http", "https") or not host:
-        raise SettingsError(f"The setting {name} must be a web address such as http://localhost:11434/v1.")
+        raise SettingsError(f"{_VARIABLES[name]} must be a web address such as http://localhost:11434/v1.")
     if parts.username or parts.password:
-        raise SettingsError(f"The setting {name} must not hold a user name or password; put the key in OPENAI_API_KEY.")
+        raise SettingsError(f"{_VARIABLES[name]} must not hold a user name or password; put the key in OPENAI_API_KEY.")
 
 
 def _parse(variable: str, default: object, text: str) -> object:

@@ -17,6 +17,7 @@ from .papers import AddReport, Answer, Hit, Paper
 _CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 _BOLD_START = re.compile(r"^\*\*(.+?)\*\*(?=[ :(])")
 _MOST_REASONS = 20
+_PLACE = re.compile(r", (?:line|record|paragraph) \d+$")
 
 
 def clean(text: str) -> str:
@@ -63,6 +64,7 @@ def show_answer(answer: Answer) -> None:
         say(answer.notice)
     for paragraph in answer.text.split("\n\n"):
         print(_wrapped(_bold(clean(paragraph))) + "\n")
+    _show_verdicts(answer)
     if answer.citations:
         print(_heading("Sources"))
     for citation in answer.citations:
@@ -73,6 +75,18 @@ def show_answer(answer: Answer) -> None:
         print(("\n" if answer.citations else "") + _heading("Nearest papers (not an answer)" if answer.status == "refused" else "Related papers"))
         for paper in answer.related:
             print(_wrapped(f"-   {_reference(paper)}", hang=4))
+
+
+def _show_verdicts(answer: Answer) -> None:
+    """What a model wrote and the abstracts don't back, sentence by sentence."""
+    unbacked = [sentence for sentence in answer.sentences if sentence.verdict == "unsupported"]
+    if answer.mode == "extractive" or answer.status == "refused" or not answer.sentences:
+        return
+    total = len(answer.sentences)
+    print(_wrapped(f"{total - len(unbacked)} of {total} sentence{'s' * (total != 1)} backed by the cited abstracts." + (" Not backed:" if unbacked else "")))
+    for sentence in unbacked:
+        print(_wrapped(f"!   {clean(sentence.text)}", hang=4))
+    print()
 
 
 def show_hits(hits: Sequence[Hit]) -> None:
@@ -95,7 +109,8 @@ def show_report(report: AddReport) -> None:
     print(", ".join(parts) + "." if parts else "Nothing to add.")
     for note in report.notes:
         say(f"Note: {note}")
-    for where, why in report.rejected[:_MOST_REASONS]:
+    whole_files_first = sorted(report.rejected, key=lambda one: bool(_PLACE.search(one[0])))
+    for where, why in whole_files_first[:_MOST_REASONS]:
         say(f"Rejected: {where}: {why}")
     if len(report.rejected) > _MOST_REASONS:
         say(f"… and {len(report.rejected) - _MOST_REASONS:,} more; --json lists all.")

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from shared import ROOT, write_jsonl
 
-from rag import REFUSAL
+from rag import REFUSAL, Answer, Citation, Paper, Sentence
+from rag.terminal import show_answer
 
 
 @pytest.fixture
@@ -105,7 +106,7 @@ def test_a_changed_embedder_is_refused_with_the_command_to_run(run):
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
-    [(["frobnicate"], "invalid choice"), (["search", "x", "--limit", "0"], "must be 1 or more"), (["ask"], "required: question")],
+    [(["frobnicate"], "invalid choice"), (["search", "x", "--limit", "0"], "must be a whole number, 1 or more"), (["ask"], "required: question")],
 )
 def test_wrong_usage_is_exit_code_2_with_the_reason(run, arguments, says):
     done = run(*arguments)
@@ -121,6 +122,14 @@ def test_a_failing_model_is_a_sentence_and_the_quotes_come_instead(run):
     done = run("ask", "How many environments does AgentBench have?", OPENAI_BASE_URL="http://127.0.0.1:9/v1", OPENAI_MODEL="m", OPENAI_API_KEY="sk-x")
     assert done.returncode == 0 and "8 distinct" in " ".join(done.stdout.split())
     assert "m at 127.0.0.1:9 can't be reached" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_sentences_of_a_model_that_the_abstracts_do_not_back_are_named(capsys: pytest.CaptureFixture[str]):
+    paper = Paper("g", "GAIA", "GAIA has 466 questions.")
+    told = (Sentence("GAIA has 466 questions.", (1,), "supported"), Sentence("The sky is green.", (), "unsupported"))
+    show_answer(Answer("GAIA has 466 questions [1]. The sky is green.", "partial", told, (Citation(1, paper),), mode="m"))
+    shown = capsys.readouterr().out
+    assert "1 of 2 sentences backed by the cited abstracts. Not backed:" in shown and "!   The sky is green." in shown
 
 
 def test_papers_cannot_steer_the_terminal(run):
@@ -171,7 +180,7 @@ kill $page
     assert "8 distinct environments" in " ".join((tmp_path / "ask.txt").read_text().split())
     assert "1 added" in (tmp_path / "add.txt").read_text() and "Quokkas" in (tmp_path / "search.txt").read_text()
     assert (tmp_path / "status.txt").read_text().strip() == "200", (tmp_path / "page.txt").read_text()
-    assert "putting the sample papers in" in done.stderr
+    assert "starting it with the sample papers" in done.stderr
 
 
 def test_the_page_listens_only_here_unless_told(run):

@@ -236,3 +236,17 @@ def test_near_duplicates_are_told_apart_by_their_numbers():
 
 def test_the_ids_of_the_fixtures_are_papers_that_ship():
     assert {SLICE, WILD, LMSYS, MINT} <= PAPERS.keys()
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_what_a_reasoning_model_thinks_aloud_is_left_out(size: int):
+    reply = "\n<think>Paper 1 says 90% [2], so...</think>\n\nAlpha sorts 90% of the letters [1]."
+    streamed = events(*(reply[i : i + size] for i in range(0, len(reply), size)))
+    assert "".join(e.text for e in streamed if e.kind == "text") == streamed[-1].answer.text == "Alpha sorts 90% of the letters [1]."
+    assert [c.paper.id for c in streamed[-1].answer.citations] == ["a"]
+
+
+def test_a_reply_that_only_begins_like_a_thought_is_kept_and_one_that_never_ends_is_empty():
+    assert told("<thin", "gs> aside, Alpha sorts 90% of the letters [1].").text.startswith("<things> aside")
+    with pytest.raises(ModelFailed, match="empty reply"):
+        told("<think>on and on")

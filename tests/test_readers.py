@@ -202,3 +202,13 @@ def test_a_folder_is_read_through_but_not_its_hidden_files(tmp_path):
 
 def test_a_folder_with_nothing_readable_says_so(tmp_path):
     assert "no file in this folder can be read" in only_rejection(tmp_path)
+
+
+def test_a_folder_names_the_pdfs_and_exports_in_it_that_do_not_go_in(tmp_path: Path):
+    (tmp_path / "a.jsonl").write_text('{"Title": "Quokkas", "Abstract": "We count quokkas."}\n')
+    (tmp_path / "b.pdf").write_bytes(b"%PDF-1.7")
+    (tmp_path / "c.bib").write_text("@article{x}")
+    (tmp_path / "README.md").write_text("notes")
+    found = list(read(tmp_path))
+    assert [r.title for r in found if isinstance(r, Paper)] == ["Quokkas"]
+    assert sorted(Path(r.where).name for r in found if isinstance(r, Rejected)) == ["b.pdf", "c.bib"]

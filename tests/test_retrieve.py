@@ -16,7 +16,7 @@ from rag.lexical import MAX_TERMS, searchable, terms
 PARAPHRASES = {
     "making transformer networks smaller by cutting away parts of their weight matrices": "SliceGPT",
     "a collection of real conversations between users and chatbots": "1M",
-    "inventing new materials that respect crystallographic symmetry": "Space Group Constrained Crystal Generation",
+    "choosing which pretrained network to adapt, and with which hyperparameters": "Quick-Tune",
 }
 
 
@@ -30,9 +30,9 @@ def many(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def seeded(tmp_path_factory):
-    """Most of the seeds under the bundled model."""
+    """Some of the seeds under the bundled model."""
     with Library.open(tmp_path_factory.mktemp("seeded"), settings=Settings(), embedder=BundledEmbedder()) as library:
-        library.add(*sorted(SEEDS.glob("*.txt"))[:3])
+        library.add(*sorted(SEEDS.glob("*.txt"))[:2])
         yield library
 
 
@@ -136,9 +136,9 @@ def test_coverage_counts_the_words_that_no_paper_holds(many):
     assert whole.lexical > 0.99 and 0.3 < half.lexical < 0.7
 
 
-def test_terms_are_stemmed_distinct_and_without_stop_words_unless_there_is_nothing_else():
+def test_terms_are_stemmed_distinct_and_without_stop_words():
     assert terms("Which papers are about learning, learned and LEARNS?") == ["learn"]
-    assert terms("what is it") and terms("") == [] and searchable("a\u200bb\x00c\u00add") == "abcd"
+    assert terms("what is it") == [] == terms("a") == terms("") and searchable("a\u200bb\x00c\u00add") == "abcd"
     assert MAX_TERMS < len(terms(" ".join(f"word{n}" for n in range(1000))))
 
 

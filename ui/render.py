@@ -79,8 +79,8 @@ def evidence(id: str, question: str, answer: Answer) -> str:
 def masthead(papers: int, mode: str, mode_detail: str = "", trouble: str = "") -> str:
     """The top of the page: name, size of the library, and who writes the answers."""
     how = (
-        "To have a language model write the answers, set <code>OPENAI_API_KEY</code> (and <code>OPENAI_MODEL</code>), or"
-        " <code>OPENAI_BASE_URL</code> for a model of your own, then start Ask Papers again."
+        "To have a language model write the answers, set <code>OPENAI_API_KEY</code> (and <code>OPENAI_MODEL</code>) for"
+        " OpenAI, or <code>OPENAI_BASE_URL</code> and <code>OPENAI_MODEL</code> for a model of your own, then start Ask Papers again."
     )
     if mode == "extractive":
         state = "<span>Quoting abstracts</span><span>no model configured</span>"
@@ -114,8 +114,8 @@ def welcome(papers: int, examples: Sequence[str]) -> str:
     buttons = "".join(f'<li><button type="button" data-ask="{escape(q)}">{rich(q)}</button></li>' for q in examples)
     return (
         '<div class="welcome"><p class="lead">Ask about these papers.</p><p>Every sentence of an answer names the paper it'
-        " comes from and shows the sentence of the abstract that says so. When the abstracts don’t say, neither does Ask"
-        f" Papers.</p>{f'<ul>{buttons}</ul>' if buttons else ''}</div>"
+        " comes from and shows the sentence of the abstract that says so. When no abstract seems to answer, it says"
+        f" so.</p>{f'<ul>{buttons}</ul>' if buttons else ''}</div>"
     )
 
 

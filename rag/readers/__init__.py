@@ -22,6 +22,7 @@ READERS = {
     ".json": json_records.read,
 }
 FORMATS = "a .txt file (a heading, then one abstract a paragraph) or a .jsonl or .json file of paper records"
+_OF_PAPERS = {".pdf", ".bib", ".ris", ".nbib", ".enw", ".csv", ".tsv", ".xml", ".docx", ".gz", ".zip"}
 _NOT_TEXT = {b"%PDF": "a PDF", b"PK\x03\x04": "a zip archive or office document", b"\x1f\x8b": "a gzip archive", b"SQLite f": "a database"}
 
 
@@ -41,7 +42,10 @@ def read(path: str | Path) -> Iterator[Paper | Rejected]:
 
 def _folder(folder: Path) -> Iterator[Paper | Rejected]:
     inside = (p for p in sorted(folder.rglob("*")) if not any(part.startswith(".") for part in p.relative_to(folder).parts))
-    files = [p for p in inside if p.suffix.lower() in READERS and p.is_file()]
+    inside = [p for p in inside if p.is_file()]
+    files = [p for p in inside if p.suffix.lower() in READERS]
+    for other in (p for p in inside if p.suffix.lower() in _OF_PAPERS):
+        yield from _file(other)  # a reader who drops a folder of PDFs must not think that they went in
     if not files:
         yield Rejected(str(folder), f"no file in this folder can be read; expected {FORMATS}")
     for file in files:

@@ -25,6 +25,7 @@ def to_paper(record: Mapping[str, Any], source: str) -> Paper:
     Accepts the forms met in real exports: authors as names, as {"name": …} or as one string; year as a number or a date;
     a DOI as an address. Raises RecordError.
     """
+    record = {str(key).lower(): value for key, value in record.items()}
     abstract = record.get("abstract")
     if abstract is None or (isinstance(abstract, str) and not abstract.strip()):
         raise RecordError("it has no abstract")
