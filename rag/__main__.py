@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Sequence
 
 from . import terminal
+from .embedding import BundledEmbedder, make_embedder
 from .errors import AskPapersError
 from .library import Library
 from .settings import Settings
@@ -115,8 +116,21 @@ def _settings(options: argparse.Namespace) -> Settings:
     return replace(settings, library=options.library) if getattr(options, "library", None) else settings
 
 
-def _open(options: argparse.Namespace) -> Library:
-    return Library.open(settings=_settings(options), progress=terminal.Progress(), notice=terminal.say)
+def _open(options: argparse.Namespace, will_search: bool = False) -> Library:
+    """With `will_search` the embedding model is loaded by a second thread, while this one imports Chroma: half a second."""
+    import threading
+    from contextlib import suppress
+
+    settings = _settings(options)
+    embedder = make_embedder(settings)
+
+    def load() -> None:
+        with suppress(Exception):  # whatever is wrong is said by its first use
+            embedder.load()
+
+    if will_search and isinstance(embedder, BundledEmbedder):
+        threading.Thread(target=load).start()
+    return Library.open(settings=settings, embedder=embedder, progress=terminal.Progress(), notice=terminal.say)
 
 
 def _chat(options: argparse.Namespace) -> int:
@@ -141,7 +155,7 @@ def _chat(options: argparse.Namespace) -> int:
 
 
 def _ask(options: argparse.Namespace) -> None:
-    with _open(options) as library:
+    with _open(options, will_search=True) as library:
         answer = library.ask(" ".join(options.question))
     if options.json:
         _print_json(answer.to_dict())
@@ -150,7 +164,7 @@ def _ask(options: argparse.Namespace) -> None:
 
 
 def _search(options: argparse.Namespace) -> None:
-    with _open(options) as library:
+    with _open(options, will_search=True) as library:
         hits = library.search(" ".join(options.query), options.limit)
     if options.json:
         _print_json([hit.to_dict() for hit in hits])

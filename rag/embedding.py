@@ -73,7 +73,7 @@ class BundledEmbedder:
     def _tokens(self, text: str) -> tuple[np.ndarray, np.ndarray]:
         """Token vectors (n, dimension) and their character offsets (n, 2). A text over MAX_TOKENS is read in overlapping
         stretches, and each token is taken from the first stretch that holds it."""
-        session, tokenizer = self._load()
+        session, tokenizer = self.load()
         encoding = tokenizer.encode(text)
         vectors, offsets, reached = [], [], 0
         for stretch in (encoding, *encoding.overflowing):
@@ -86,7 +86,8 @@ class BundledEmbedder:
             reached = places[:, 1].max()
         return np.concatenate(vectors), np.concatenate(offsets)
 
-    def _load(self):
+    def load(self):
+        """(onnxruntime session, tokenizer); half a second the first time. Raises LibraryDamaged."""
         with self._lock:
             if self._session is None:
                 import onnxruntime

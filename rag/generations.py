@@ -7,6 +7,7 @@ check is thrown away and built again from the store.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import secrets
@@ -126,18 +127,16 @@ def build(index: Path, store: Store, fingerprint: str, base: Generation | None, 
         generation = Generation(folder)
         _probe(generation, store)
         _publish(index, folder.name)
-    except Unusable as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        if base is not None:  # the copy carried something bad over
-            return build(index, store, fingerprint, None, progress, forget)
-        raise StorageFailed(f"The index in {index} could not be built: {error}. The papers are stored; run `askpapers doctor`.") from error
     except AskPapersError:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     except Exception as error:
-        explained = _storage_error(index, error)  # before any room is made
+        full = _is_full(index, error)  # before any room is made
         shutil.rmtree(folder, ignore_errors=True)
-        raise explained from error
+        if base is not None and not full:  # the copy may have carried something bad over
+            return build(index, store, fingerprint, None, progress, forget)
+        why = f"The index in {index} could not be written ({error}). The papers stored so far are kept; run the command again."
+        raise StorageFailed(_FULL.format(index) if full else why) from error
     _prune(index, keep={folder.name} if forget or base is None else {folder.name, base.folder.name})
     return generation
 
@@ -148,6 +147,7 @@ def _write(folder: Path, store: Store, fingerprint: str, base: Generation | None
     gone = store.removed_since(since) if base else {}
     folder.mkdir()
     if base:
+        _checked_manifest(base.folder)  # it may have been damaged since it was opened
         _copy(base.folder / "vectors", folder / "vectors")
         if not forget:
             shutil.copytree(base.folder / "words", folder / "words")
@@ -274,11 +274,15 @@ def _checksums(folder: Path) -> dict[str, list[int]]:
     return sums
 
 
-def _storage_error(index: Path, error: Exception) -> StorageFailed:
+def _is_full(index: Path, error: Exception) -> bool:
+    """Whether the disk is what failed; Chroma and Tantivy don't say so themselves."""
     try:
-        full = shutil.disk_usage(index).free < 1 << 20 or getattr(error, "errno", None) in (28, 122)
+        return getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or shutil.disk_usage(index).free < 1 << 20
     except OSError:
-        full = False
-    if full:
-        return StorageFailed(f"The disk is full: the index in {index} could not be written. Free some space and run the command again; the papers stored so far are kept.")
-    return StorageFailed(f"The index in {index} could not be written ({error}). The papers stored so far are kept; run the command again.")
+        return False
+
+
+_FULL = (
+    "The disk is full: the index in {} could not be written. Free some space and run the command again; "
+    "the papers stored so far are kept."
+)

@@ -6,16 +6,14 @@ Stores and indexes are always the real ones; only the embedding model is replace
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
-import socket
 import subprocess
 import sys
 import zlib
 from functools import lru_cache
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, Sequence
+from typing import Any, Callable, Iterable, Sequence
 
 import numpy as np
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 import threading
 from pathlib import Path
@@ -99,6 +100,42 @@ def test_a_full_disk_is_recognised_before_the_failed_build_makes_room(library, m
     monkeypatch.setattr(generations.shutil, "disk_usage", lambda path: real(path)._replace(free=0 if half_built() else 10**9))
     with pytest.raises(StorageFailed, match="The disk is full"):
         library.add(made_up(2))
+
+
+@pytest.mark.parametrize("damage", ["vectors are missing", "words are missing", "a vector has changed"])
+def test_an_addition_to_an_index_damaged_while_it_was_open_builds_it_from_the_papers(library, folder, damage):
+    library.add(*(made_up(n) for n in range(5)))
+    broken = current_folder(folder)
+    if damage == "a vector has changed":
+        with sqlite3.connect(broken / "vectors" / "chroma.sqlite3") as db:
+            db.execute("UPDATE embeddings_queue SET vector = zeroblob(length(vector)) WHERE seq_id = 2")
+        db.close()
+    else:
+        shutil.rmtree(broken / damage.split()[0])
+    library.add(made_up(9))
+    assert all(library.search(topic(n), 1)[0].paper == made_up(n) for n in (0, 1, 2, 3, 4, 9))
+    assert generation_folders(folder) == [current_folder(folder).name]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE embeddings_queue SET vector = zeroblob(length(vector)) WHERE seq_id = 2",
+        "DELETE FROM embeddings_queue WHERE seq_id = 2",
+        "UPDATE embeddings SET embedding_id = 'another' WHERE id = 2",
+        "UPDATE max_seq_id SET seq_id = 4",
+        "UPDATE collections SET dimension = 16",
+        "CREATE TABLE another (x)",
+    ],
+)
+def test_a_generation_whose_database_was_changed_is_not_used(library, folder, change):
+    library.add(*(made_up(n) for n in range(5)))
+    library.close()
+    with sqlite3.connect(current_folder(folder) / "vectors" / "chroma.sqlite3") as db:
+        db.execute(change)
+    db.close()
+    with pytest.raises(Unusable, match="chroma.sqlite3 is not as it was written"):
+        Generation(current_folder(folder))
 
 
 def test_an_index_folder_that_cannot_be_made_is_a_clear_error(folder, library):

@@ -72,9 +72,8 @@ def test_other_fields_can_be_corrected_and_a_poorer_record_takes_nothing_away(li
 
 def test_a_corrected_year_reaches_a_paper_known_by_its_title_only(library, tmp_path):
     record = {"title": "On Zebras", "authors": ["Ann Lee"], "abstract": "Zebras graze quietly."}
-    library.add(write_jsonl(tmp_path / "a.jsonl", [record]))
-    for _ in range(2):
-        report = library.add(write_jsonl(tmp_path / "a.jsonl", [{**record, "year": 2023}]))
+    for year in (None, 2022, 2023, 2023):
+        report = library.add(write_jsonl(tmp_path / "a.jsonl", [{**record, "year": year}]))
     assert [p.year for p in library.papers()] == [2023] and len(report.unchanged) == 1
 
 

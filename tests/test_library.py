@@ -5,14 +5,21 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from shared import SAME_TITLE, SEEDS, WordEmbedder, add, fields_of, files_of, in_new_process, made_up, remove, topic, write_jsonl
 
 from rag import Library, Paper, Settings
 from rag.errors import PaperNotFound, StorageFailed
+from rag.lexical import Words, terms
 from rag.passages import sentences
 from rag.readers import read
+
+
+def indexes_with(folder: Path, word: str) -> list[Path]:
+    """The word indexes, of all generations on the disk, in which the word still stands, if only for a paper that was deleted."""
+    return [path for path in folder.glob("index/*/words") if Words(path)._searcher.doc_freq("words", *terms(word))]
 
 
 def found(library: Library, query: str) -> list[str]:
@@ -164,6 +171,7 @@ def test_a_removed_paper_is_in_no_file_of_the_library(library, folder):
             gone.authors[0].encode(),
         ]
         assert [(path, needle) for path in files_of(folder) for needle in needles if needle in path.read_bytes()] == []
+        assert indexes_with(folder, topic(int(gone.id[5:]))) == []
     assert len(library) == 38 and found(library, topic(7)).count("made:7") == 0
     assert library.search(topic(8))[0].paper == papers[8]
 
@@ -187,23 +195,28 @@ def test_a_removed_paper_can_be_added_again(library):
 
 def test_a_removal_that_was_cut_short_is_completed_at_the_next_search(library, folder, monkeypatch):
     library.add(*(made_up(n, 6) for n in range(20)))
+    sweep, swept = library.store.sweep, []
     with pytest.raises(KeyboardInterrupt), monkeypatch.context() as patch:
         patch.setattr(library.store, "sweep", lambda: (_ for _ in ()).throw(KeyboardInterrupt))
         library.remove("made:7")
-    assert "made:7" not in found(library, topic(7))
-    assert [path for path in files_of(folder) if topic(7).encode() in path.read_bytes()] == []
+    monkeypatch.setattr(library.store, "sweep", lambda: swept.append(sweep()))
+    assert "made:7" not in found(library, topic(7)) and len(swept) == 1
+    assert [path for path in files_of(folder) if topic(7).encode() in path.read_bytes()] == [] == indexes_with(folder, topic(7))
 
 
 # Several at once
 
 
-def test_a_library_that_is_open_finds_what_another_process_adds_changes_and_removes(library, folder, processes):
+def test_a_library_that_is_open_finds_what_another_process_adds_changes_and_removes(open_library, folder, processes):
+    notices: list[str] = []
+    library = open_library(notice=notices.append)
     library.add(made_up(1), made_up(2))
     assert topic(3) not in str(library.search(topic(3)))
     in_new_process(processes, add, folder, [made_up(3), replace(made_up(2), abstract="Zebras graze quietly.")])
     assert found(library, topic(3))[0] == "made:3" and found(library, "zebras")[0] == "made:2" and len(library) == 3
     in_new_process(processes, remove, folder, ["made:3"])
     assert "made:3" not in found(library, topic(3)) and len(library) == 2
+    assert notices == []  # it found what the other had published, and had nothing to complete
 
 
 def test_two_libraries_on_one_folder_in_one_process_do_not_disturb_each_other(library, open_library):

@@ -235,6 +235,25 @@ def test_whatever_is_garbled_the_errors_are_our_own(tmp_path):
     assert {"LibraryDamaged", "read"} <= outcomes <= {"LibraryDamaged", "read", "found by check"}
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE papers SET authors = 'no list'",
+        "UPDATE meta SET value = 'x' WHERE key = 'revision'",
+        "DELETE FROM meta WHERE key = 'corpus'",
+        "UPDATE vectors SET rows = x'0102'",
+        "UPDATE papers SET title = x'ff' WHERE id = 'id 1'",
+    ],
+)
+def test_a_value_that_we_never_wrote_is_damage(store, tmp_path, change):
+    put(store, WHOLE)
+    with sqlite3.connect(tmp_path / FILE) as db:
+        db.execute(change)
+    db.close()
+    with pytest.raises(LibraryDamaged, match="papers.sqlite is damaged"):
+        store.papers(), store.state(), store.vectors([stamp(WHOLE)], "f"), store.by_stamp([stamp(WHOLE)])
+
+
 def test_a_file_of_another_format_is_refused_by_name(tmp_path):
     Store(tmp_path).close()
     with sqlite3.connect(tmp_path / FILE) as db:
