@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
@@ -216,7 +217,14 @@ def test_an_address_in_the_environment_does_not_attract_the_key(endpoint, monkey
     embedder = make_embedder(Settings(embedding_model="m", api_key=Secret("sk-chat"), timeout=0.2))
     monkeypatch.setattr(embedder, "_timeout", 0.2)
     monkeypatch.setattr("time.sleep", lambda seconds: None)
-    monkeypatch.setattr("socket.getaddrinfo", lambda *a, **k: (_ for _ in ()).throw(OSError("no network in tests")))
+    resolve = socket.getaddrinfo
+
+    def only_here(host: str, *rest: Any, **options: Any) -> Any:
+        if host not in ("127.0.0.1", b"127.0.0.1"):
+            raise OSError("no network in tests")
+        return resolve(host, *rest, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", only_here)
     with pytest.raises(EmbeddingFailed):
         embedder.embed(["x"])
     assert endpoint.requests == []

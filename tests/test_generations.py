@@ -103,7 +103,8 @@ def test_a_full_disk_is_recognised_before_the_failed_build_makes_room(library, m
 
 
 @pytest.mark.parametrize("damage", ["vectors are missing", "words are missing", "a vector has changed"])
-def test_an_addition_to_an_index_damaged_while_it_was_open_builds_it_from_the_papers(library, folder, damage):
+def test_an_addition_to_an_index_damaged_while_it_was_open_builds_it_from_the_papers(library, folder, monkeypatch, damage):
+    monkeypatch.setattr(generations, "_probe", lambda *_: None)  # which looks at three passages only, perhaps at the changed one
     library.add(*(made_up(n) for n in range(5)))
     broken = current_folder(folder)
     if damage == "a vector has changed":
