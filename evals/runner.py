@@ -103,8 +103,8 @@ class _Listening(Library):
         self.__dict__.update(library.__dict__)
         self.heard: dict[str, list[Found]] = {}
 
-    def find(self, query: str, limit: int = 10, timings: dict[str, float] | None = None) -> list[Found]:
-        self.heard[query] = super().find(query, limit, timings)
+    def find(self, query: str, *rest: Any, **named: Any) -> list[Found]:
+        self.heard[query] = super().find(query, *rest, **named)
         return self.heard[query]
 
 

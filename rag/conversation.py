@@ -5,7 +5,7 @@ What is carried over from earlier turns is only ever added to the query, and is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Iterator
+from typing import TYPE_CHECKING, Collection, Iterator
 
 from .papers import Answer, Event
 from .questions import needs_context
@@ -29,15 +29,15 @@ class Conversation:
         """(question, answer) pairs, oldest first."""
         return tuple(self._turns)
 
-    def ask(self, question: str) -> Answer:
-        for event in self.stream(question):
+    def ask(self, question: str, within: Collection[str] | None = None) -> Answer:
+        for event in self.stream(question, within):
             if event.answer:
                 return event.answer
         raise AssertionError("a stream always ends with an answer")
 
-    def stream(self, question: str) -> Iterator[Event]:
-        """The turn is remembered once its Answer has come; a turn that was stopped or failed is not."""
-        for event in self._library.as_query_engine().stream(question, self._standalone(question)):
+    def stream(self, question: str, within: Collection[str] | None = None) -> Iterator[Event]:
+        """`within`: ids of the only papers to answer from, this time. The turn is remembered once its Answer has come; a turn that was stopped or failed is not."""
+        for event in self._library.as_query_engine(within).stream(question, self._standalone(question)):
             if event.answer:
                 self._turns = [*self._turns, (question, event.answer)][-_REMEMBERED:]
             yield event

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Iterator
+from typing import TYPE_CHECKING, Collection, Iterator
 
 from . import extractive, generative, lexical
 from .errors import ModelFailed
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 _CANDIDATES = 10
 
 
-def respond(library: Library, question: str, complete: Complete | None, query: str = "") -> Iterator[Event]:
+def respond(library: Library, question: str, complete: Complete | None, query: str = "", within: Collection[str] | None = None) -> Iterator[Event]:
     """Stage and text events, then one "answer" event. `query`: what to search for, if not the question itself. `complete`:
-    the model, or None for quotes only."""
+    the model, or None for quotes only. `within`: ids of the only papers to look at."""
     started = time.perf_counter()
     timings: dict[str, float] = {}
     question = as_text(question).strip()
@@ -35,8 +35,8 @@ def respond(library: Library, question: str, complete: Complete | None, query: s
     if not len(library):
         yield from _told(Answer("This library holds no papers yet. Add some with `askpapers add FILE`, then ask again.", "chat", query=query), timings, started)
         return
-    yield Event("stage", f"Searching {len(library):,} papers")
-    found = library.find(query, _CANDIDATES, timings)
+    yield Event("stage", f"Searching {len(library) if within is None else len(within):,} papers")
+    found = library.find(query, _CANDIDATES, timings, within)
     quoted = extractive.answer(query, found, library.weigh(lexical.terms(query)))
     if complete is None or not found:
         yield from _told(quoted, timings, started)

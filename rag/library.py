@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Collection, Iterator, Sequence
 
 from . import lock, readers
 from .embedding import Embedder, make_embedder
@@ -141,11 +141,12 @@ class Library:
 
     # Searching and asking
 
-    def search(self, query: str, limit: int = 10) -> list[Hit]:
-        """The papers nearest to the query, best first; none for a blank query or an empty library."""
-        return [found.hit for found in self.find(query, limit)]
+    def search(self, query: str, limit: int = 10, within: Collection[str] | None = None) -> list[Hit]:
+        """The papers nearest to the query, best first; none for a blank query or an empty library. `within`: ids of the only
+        papers to look at; those that are not there are passed over."""
+        return [found.hit for found in self.find(query, limit, within=within)]
 
-    def find(self, query: str, limit: int = 10, timings: dict[str, float] | None = None) -> list[Found]:
+    def find(self, query: str, limit: int = 10, timings: dict[str, float] | None = None, within: Collection[str] | None = None) -> list[Found]:
         """`search` with what an answer is made from: each hit's sentence scores. Adds seconds by stage to `timings`."""
         self._begin()
         query = as_text(query)
@@ -154,7 +155,7 @@ class Library:
         for attempt in range(3):
             generation = self._index.current()
             try:
-                return retrieve(query, generation, self._store, self._index.embedder, limit, timings)
+                return retrieve(query, generation, self._store, self._index.embedder, limit, timings, self._stamps_of(within))
             except AskPapersError:
                 raise
             except Exception as error:
@@ -174,14 +175,14 @@ class Library:
         weights = {word: known.weight(word) for word in words}
         return {word: weight for word, weight in weights.items() if weight < known.weight_of_unknown}
 
-    def ask(self, question: str) -> Answer:
-        """The answer to one question, on its own. Raises what `search` raises, and ModelFailed if the settings say that a
-        failing model must not be replaced by quotes."""
-        return self.as_query_engine().query(question).metadata["answer"]
+    def ask(self, question: str, within: Collection[str] | None = None) -> Answer:
+        """The answer to one question, on its own. `within`: ids of the only papers to answer from. Raises what `search`
+        raises, and ModelFailed if the settings say that a failing model must not be replaced by quotes."""
+        return self.as_query_engine(within).query(question).metadata["answer"]
 
-    def stream(self, question: str) -> Iterator[Event]:
+    def stream(self, question: str, within: Collection[str] | None = None) -> Iterator[Event]:
         """The same answer in pieces; the last event carries the Answer. Closing the iterator stops the model."""
-        return self.as_query_engine().stream(question)
+        return self.as_query_engine(within).stream(question)
 
     async def aask(self, question: str) -> Answer:
         """`ask` for a running event loop, which it does not block. Cancelling it stops the model."""
@@ -200,11 +201,12 @@ class Library:
 
         return PaperRetriever(self, limit)
 
-    def as_query_engine(self) -> PaperQueryEngine:
-        """A LlamaIndex query engine; the response's metadata["answer"] is the Answer."""
+    def as_query_engine(self, within: Collection[str] | None = None) -> PaperQueryEngine:
+        """A LlamaIndex query engine; the response's metadata["answer"] is the Answer. `within`: ids of the only papers to
+        answer from."""
         from .llama import query_engine
 
-        return query_engine(self)
+        return query_engine(self, within)
 
     @property
     def mode(self) -> str:
@@ -232,6 +234,12 @@ class Library:
         """Whether no paper was ever added. What once held papers never is new again, not even when they are removed."""
         self._used = self._used or self._store.state()[0] > 0
         return not self._used
+
+    def _stamps_of(self, paper_ids: Collection[str] | None) -> set[str] | None:
+        if paper_ids is None:
+            return None
+        known = self._store.stamps()
+        return {known[i] for i in paper_ids if i in known}
 
     def _begin(self) -> None:
         if self._seeds and self._is_new():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import TYPE_CHECKING, Any, Collection, Iterator
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.response.schema import Response
@@ -47,11 +47,13 @@ class PaperQueryEngine(CustomQueryEngine):
     library: Any = Field(repr=False)
     complete: Any = Field(default=None, repr=False)
     """The model as a function (generative.Complete), or None for quotes only."""
+    within: Any = Field(default=None, repr=False)
+    """Ids of the only papers to answer from, or None for all."""
 
     def stream(self, question: str, query: str = "") -> Iterator[Event]:
         """Stage and text events, then the Answer. `query`: what to search for, if not the question itself. Closing it stops the
         model."""
-        return respond(self.library, question, self.complete, query)
+        return respond(self.library, question, self.complete, query, self.within)
 
     def custom_query(self, query_str: str) -> Response:
         return _response(self._answer(query_str, threading.Event()))
@@ -72,14 +74,14 @@ class PaperQueryEngine(CustomQueryEngine):
         return None
 
 
-def query_engine(library: Library) -> PaperQueryEngine:
+def query_engine(library: Library, within: Collection[str] | None = None) -> PaperQueryEngine:
     """With the model that the library's settings name, if any."""
     complete = None
     if library.settings.model:
         from .model import completer
 
         complete = completer(library.settings)
-    return PaperQueryEngine(library=library, complete=complete)
+    return PaperQueryEngine(library=library, complete=complete, within=within)
 
 
 def _response(answer: Answer | None) -> Response:

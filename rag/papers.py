@@ -106,6 +106,11 @@ class Answer:
     `count` is the number of matching papers for a which / list / how-many question, else None. `mode` is "extractive" or
     the model's name. `query` is the standalone query that was searched. `related` are near papers that the answer does not
     rely on. `notice` is a sentence about how the answer came to be (a model failed, say), else empty. `timings` are seconds.
+    `form` tells how it is meant to be laid out: "prose"; "list" (each citation is a matching paper, surest first); or
+    "comparison" (each citation is a side). `doubtful` are papers that may match a list's criterion, each with the sentence
+    that comes nearest, numbered on after the citations; they are neither counted nor cited. `usage` counts what a model was
+    asked for: "calls", and "prompt_tokens" and "completion_tokens" as far as it told. `dropped` is how many markers of the
+    model's stood for no paper and were left out.
     """
 
     text: str
@@ -118,6 +123,10 @@ class Answer:
     related: tuple[Paper, ...] = ()
     notice: str = ""
     timings: dict[str, float] = field(default_factory=dict)
+    form: str = "prose"
+    doubtful: tuple[Citation, ...] = ()
+    usage: dict[str, int] = field(default_factory=dict)
+    dropped: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain, JSON-ready data; what `askpapers ask --json` prints."""
@@ -125,16 +134,17 @@ class Answer:
             "text": self.text,
             "status": self.status,
             "sentences": [asdict(s) | {"citations": list(s.citations)} for s in self.sentences],
-            "citations": [
-                {"number": c.number, "paper": paper_to_dict(c.paper), "quotes": [asdict(q) for q in c.quotes]}
-                for c in self.citations
-            ],
+            "citations": [_citation_to_dict(c) for c in self.citations],
             "count": self.count,
             "mode": self.mode,
             "query": self.query,
             "related": [paper_to_dict(p) for p in self.related],
             "notice": self.notice,
             "timings": {stage: round(seconds, 4) for stage, seconds in self.timings.items()},
+            "form": self.form,
+            "doubtful": [_citation_to_dict(c) for c in self.doubtful],
+            "usage": dict(self.usage),
+            "dropped": self.dropped,
         }
 
 
@@ -180,6 +190,10 @@ class AddReport:
 def paper_to_dict(paper: Paper) -> dict[str, Any]:
     """JSON-ready, with lists for tuples."""
     return asdict(replace(paper)) | {"authors": list(paper.authors), "keywords": list(paper.keywords)}
+
+
+def _citation_to_dict(citation: Citation) -> dict[str, Any]:
+    return {"number": citation.number, "paper": paper_to_dict(citation.paper), "quotes": [asdict(q) for q in citation.quotes]}
 
 
 def as_text(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Sequence
+from typing import Collection, Sequence
 
 import numpy as np
 
@@ -34,8 +34,17 @@ class Found:
     sentence_cosines: np.ndarray
 
 
-def retrieve(question: str, generation: Generation, store: Store, embedder: Embedder, limit: int, timings: dict[str, float] | None = None) -> list[Found]:
-    """At most `limit` papers, best first. Adds "embed" and "search" seconds to `timings`."""
+def retrieve(
+    question: str,
+    generation: Generation,
+    store: Store,
+    embedder: Embedder,
+    limit: int,
+    timings: dict[str, float] | None = None,
+    within: Collection[str] | None = None,
+) -> list[Found]:
+    """At most `limit` papers, best first. `within`: stamps of the only papers to look at, each of which is then scored. Adds
+    "embed" and "search" seconds to `timings`."""
     timings = {} if timings is None else timings
     started = time.perf_counter()
     vector = _embedded(question, embedder)
@@ -45,17 +54,25 @@ def retrieve(question: str, generation: Generation, store: Store, embedder: Embe
             f"{embedder.fingerprint} now gives vectors of length {len(vector)}; the library holds {generation.manifest.dimension}. "
             "Run `askpapers doctor --rebuild` to embed it anew."
         )
-    most = min(limit, generation.manifest.papers)
-    neighbours = min(max(NEIGHBOURS, most * NEIGHBOURS // DENSE_CANDIDATES), max(NEIGHBOURS, generation.manifest.passages))
-    dense = _papers_of(generation.vectors.search(vector, neighbours))[: max(DENSE_CANDIDATES, most)]
-    lexical = {match.stamp: match.coverage for match in generation.words.search(question, max(LEXICAL_CANDIDATES, most), also=dense)}
-    candidates = list(dict.fromkeys([*dense, *lexical]))
+    if within is None:
+        candidates, lexical = _candidates(question, vector, generation, min(limit, generation.manifest.papers))
+    else:
+        candidates = sorted(within)
+        lexical = {m.stamp: m.coverage for m in generation.words.search(question, 1, also=candidates)}
     scored = _scores(candidates, vector, lexical, generation, store)
     scored.sort(key=lambda s: (-s.score, s.stamp))
     found = _found(scored, limit, store)
     timings["embed"] = embedded - started
     timings["search"] = time.perf_counter() - embedded
     return found
+
+
+def _candidates(question: str, vector: np.ndarray, generation: Generation, most: int) -> tuple[list[str], dict[str, float]]:
+    """Stamps that either index names, and how much of the question each covers."""
+    neighbours = min(max(NEIGHBOURS, most * NEIGHBOURS // DENSE_CANDIDATES), max(NEIGHBOURS, generation.manifest.passages))
+    dense = _papers_of(generation.vectors.search(vector, neighbours))[: max(DENSE_CANDIDATES, most)]
+    lexical = {match.stamp: match.coverage for match in generation.words.search(question, max(LEXICAL_CANDIDATES, most), also=dense)}
+    return list(dict.fromkeys([*dense, *lexical])), lexical
 
 
 @dataclass(frozen=True)

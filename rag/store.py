@@ -20,6 +20,7 @@ from .passages import RULES, passages, stamp
 from .schema import COLUMNS, NO_PAPERS, SCHEMA, TABLES, UPSERT, content_key, digest, paper_of, row_of
 
 FILE = "papers.sqlite"
+_AT_ONCE = 500
 
 
 class Embedded(NamedTuple):
@@ -97,8 +98,9 @@ class Store:
         """Papers by stamp; a stamp that no longer stands for a paper is left out. What is returned has the text it was
         stamped for: no damaged abstract is ever quoted."""
         with self._read() as db:
-            query = f"SELECT stamp, {COLUMNS} FROM papers WHERE stamp IN ({_marks(stamps)})"
-            found = {row[0]: paper_of(row[1:]) for row in db.execute(query, list(stamps))}
+            query = f"SELECT stamp, {COLUMNS} FROM papers WHERE stamp IN ({{}})"
+            rows = (row for part in _parts(stamps) for row in db.execute(query.format(_marks(part)), part))
+            found = {row[0]: paper_of(row[1:]) for row in rows}
             for key, paper in found.items():
                 if stamp(paper) != key:
                     raise ValueError(f"the text of {paper.id} has changed by itself")
@@ -111,9 +113,9 @@ class Store:
             return [paper_of(row) for row in db.execute(query, (content_key(abstract),))]
 
     def stamps(self) -> dict[str, str]:
-        """Every paper's id and stamp."""
+        """Every paper's id and stamp, in the order of the first addition."""
         with self._read() as db:
-            return dict(db.execute("SELECT id, stamp FROM papers"))
+            return dict(db.execute("SELECT id, stamp FROM papers ORDER BY rowid"))
 
     def papers_with_stamps(self, since: int = 0) -> list[tuple[str, Paper]]:
         """(stamp, paper) for papers added or changed after revision `since`, in the order of the first addition."""
@@ -135,8 +137,8 @@ class Store:
     def vectors(self, stamps: Sequence[str], fingerprint: str) -> Block:
         """The stored vectors of these papers, in one matrix; papers without vectors of this fingerprint are left out."""
         with self._read() as db:
-            query = f"SELECT stamp, passages, dimension, rows FROM vectors WHERE fingerprint = ? AND stamp IN ({_marks(stamps)})"
-            found = db.execute(query, [fingerprint, *stamps]).fetchall()
+            query = "SELECT stamp, passages, dimension, rows FROM vectors WHERE fingerprint = ? AND stamp IN ({})"
+            found = [row for part in _parts(stamps) for row in db.execute(query.format(_marks(part)), [fingerprint, *part])]
             if not found:
                 return Block((), (), (), np.empty((0, 0), dtype=np.float32))
             dimension = found[0][2]
@@ -296,6 +298,12 @@ def is_missing(folder: Path) -> bool:
     """Whether the folder has no store, or one that nothing was ever written to."""
     path = folder / FILE
     return not path.exists() or not path.stat().st_size
+
+
+def _parts(values: Sequence) -> Iterator[list]:
+    """Not too many for one statement."""
+    for start in range(0, len(values), _AT_ONCE):
+        yield list(values[start : start + _AT_ONCE])
 
 
 def _marks(values: Sequence) -> str:

@@ -77,7 +77,7 @@ class Conversation:
     def __init__(self, library: StandIn) -> None:
         self.library = library
 
-    def stream(self, question: str) -> Iterator[Event]:
+    def stream(self, question: str, within: object = None) -> Iterator[Event]:
         library = self.library
         library.streams += 1
         try:
