@@ -9,11 +9,12 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Collection, Iterator
 
-from . import extractive, generative, lexical
+from . import extractive, generative, lexical, listing
+from .criteria import criterion
 from .errors import ModelFailed
 from .generative import Complete
 from .papers import Answer, Event, as_text
-from .questions import MAX_QUESTION, is_small_talk
+from .questions import MAX_QUESTION, asks_for_list, is_small_talk
 from .retrieve import Found
 
 if TYPE_CHECKING:
@@ -35,6 +36,11 @@ def respond(library: Library, question: str, complete: Complete | None, query: s
     if not len(library):
         yield from _told(Answer("This library holds no papers yet. Add some with `askpapers add FILE`, then ask again.", "chat", query=query), timings, started)
         return
+    if asks_for_list(question):
+        listed = _listed(library, question, within, timings)
+        if listed:
+            yield from _told(listed, timings, started)
+            return
     yield Event("stage", f"Searching {len(library) if within is None else len(within):,} papers")
     found = library.find(query, _CANDIDATES, timings, within)
     quoted = extractive.answer(query, found, library.weigh(lexical.terms(query)))
@@ -42,6 +48,21 @@ def respond(library: Library, question: str, complete: Complete | None, query: s
         yield from _told(quoted, timings, started)
         return
     yield from _by_model(library, query, found, quoted, complete, timings, started)
+
+
+def _listed(library: Library, question: str, within: Collection[str] | None, timings: dict[str, float]) -> Answer | None:
+    asked = criterion(question)
+    near: list[Found] = []
+    if asked.kind == "all":
+        return _size(library, question)
+    if asked.kind == "topic":
+        found = library.survey(asked.text, listing.promising, timings, within)
+        matches = listing.topical(question, asked, found)
+        near = found[:3]
+    else:
+        papers = library.papers()
+        matches = listing.exact(asked, papers if within is None else [p for p in papers if p.id in within])
+    return listing.answer(question, asked, matches, len(library) if within is None else len(within), near)
 
 
 def _by_model(library: Library, query: str, found: list[Found], quoted: Answer, complete: Complete, timings: dict[str, float], started: float) -> Iterator[Event]:
@@ -73,6 +94,13 @@ def _told(answer: Answer, timings: dict[str, float], started: float) -> Iterator
 
 def _timed(answer: Answer, timings: dict[str, float], started: float) -> Answer:
     return replace(answer, timings={**timings, "total": time.perf_counter() - started})
+
+
+def _size(library: Library, question: str) -> Answer:
+    years = sorted({p.year for p in library.papers() if p.year})
+    when = "" if not years else f" from {years[0]}" if years[0] == years[-1] else f" from {years[0]} to {years[-1]}"
+    text = f"This library holds {len(library):,} papers{when}. `askpapers list` shows them all; ask which of them are about a subject, mention a word or are by someone."
+    return Answer(text, "chat", query=question, count=len(library))
 
 
 def _small_talk(library: Library, question: str) -> Answer:

@@ -20,7 +20,8 @@ from .errors import EmbedderChanged, LibraryBusy, StorageFailed
 from .generations import Generation, Progress, Unusable
 from .papers import Paper
 from .passages import Span, passages, sentences, stamp
-from .store import Embedded, Store
+from .retrieve import SURVEYED
+from .store import Block, Embedded, Store
 
 _BATCH = 32
 """Papers embedded and stored by one transaction; what a killed `add` has to do again is at most this many."""
@@ -42,6 +43,7 @@ class Index:
         self._notice = notice
         self._guard = threading.Lock()  # for taking and replacing `_generation`; never held while waiting for a writer
         self._generation: Generation | None = None
+        self._block: tuple[str, Block] | None = None
         self._gave_up = float("-inf")
 
     def close(self) -> None:
@@ -62,6 +64,16 @@ class Index:
         if generation.manifest.corpus != self._store.state()[1]:
             generation = self._catch_up(generation)
         return generation
+
+    def block(self, generation: Generation) -> Block | None:
+        """The vectors of all papers, kept for the next time; None of a library too large for that (24 kB a paper)."""
+        if generation.manifest.papers > SURVEYED:
+            return None
+        kept = self._block
+        if kept is None or kept[0] != generation.folder.name:
+            stamps = list(self._store.stamps().values())
+            self._block = kept = (generation.folder.name, self._store.vectors(stamps, generation.manifest.fingerprint))
+        return kept[1]
 
     def moved_on(self, generation: Generation) -> bool:
         """Whether another generation has been published since."""

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Callable, Collection, Iterator, Sequence
 from . import lock, readers
 from .embedding import Embedder, make_embedder
 from .errors import AskPapersError, LibraryDamaged, PaperNotFound, StorageFailed
-from .generations import Progress
+from .generations import Generation, Progress
 from .index import Index
 from .intake import Plan
 from .papers import AddReport, Answer, Event, Hit, Paper, Rejected, as_text
-from .retrieve import Found, retrieve
+from .retrieve import Found, Promising, retrieve, survey
 from .settings import Settings
 from .store import FILE, Store, is_missing
 
@@ -148,14 +148,28 @@ class Library:
 
     def find(self, query: str, limit: int = 10, timings: dict[str, float] | None = None, within: Collection[str] | None = None) -> list[Found]:
         """`search` with what an answer is made from: each hit's sentence scores. Adds seconds by stage to `timings`."""
-        self._begin()
         query = as_text(query)
-        if not query.strip() or limit < 1 or self._is_new():
+        if limit < 1:
+            return []
+        return self._searched(query, lambda generation: retrieve(query, generation, self._store, self._index.embedder, limit, timings, self._stamps_of(within)))
+
+    def survey(self, text: str, promising: Promising, timings: dict[str, float] | None = None, within: Collection[str] | None = None) -> list[Found]:
+        """Every promising paper of the whole library, best first; see `retrieve.survey`."""
+        text = as_text(text)
+
+        def look(generation: Generation) -> list[Found]:
+            return survey(text, generation, self._store, self._index.embedder, promising, timings, self._stamps_of(within), self._index.block(generation))
+
+        return self._searched(text, look)
+
+    def _searched(self, query: str, search: Callable[[Generation], list[Found]]) -> list[Found]:
+        self._begin()
+        if not query.strip() or self._is_new():
             return []
         for attempt in range(3):
             generation = self._index.current()
             try:
-                return retrieve(query, generation, self._store, self._index.embedder, limit, timings, self._stamps_of(within))
+                return search(generation)
             except AskPapersError:
                 raise
             except Exception as error:

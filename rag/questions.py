@@ -1,4 +1,4 @@
-"""What is being asked: small talk, a question of its own, or one that needs the turns before it.
+"""What is being asked: small talk, a list, a comparison, several things at once, a question that needs the turns before it.
 
 Pure rules over the words of the question; knows no paper and calls no model.
 """
@@ -6,25 +6,78 @@ Pure rules over the words of the question; knows no paper and calls no model.
 from __future__ import annotations
 
 import re
+import unicodedata
 
 MAX_QUESTION = 4000
 """Characters that are searched; what is past it is left out of the search, not of the conversation."""
 
 _SMALL_TALK = re.compile(
-    r"^\W*(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|thanks?|thank you|thx|cheers|ok(?:ay)?|great|cool|nice|bye|goodbye)"
-    r"(?: (?:there|all|everyone|you|so much|very much|a lot|again|that'?s? (?:great|helpful)))*"
-    r"|(?:what|how) can (?:you|i) (?:do|ask|help)(?: (?:me|with|you|here).{0,20})?|who are you|what are you|what is this|help(?: me)?)\W*$",
+    r"^\W*(?:(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|thanks?|thank you|thx|ty|cheers|ok(?:ay)?|great|cool|nice|perfect|awesome|"
+    r"super|wow|got it|i see|bye|goodbye|good night)"
+    r"(?:[ ,]+(?:there|all|everyone|you|so much|very much|a lot|again|very clear|(?:that'?s?|this is|this was|it was) (?:all|great|helpful|clear|perfect)|"
+    r"for (?:that|this|the help|your help|now)|then|much appreciated|appreciated))*\W*)+"
+    r"|(?:and )?(?:what|how) (?:else )?can (?:you|i) (?:do|ask|help)(?: (?:me|with|you|here).{0,20})?|who (?:are|made) you|what are you|are you (?:an? )?(?:ai|bot|human|robot)"
+    r"|how does this work|what is this|help(?: me)?)\W*$",
     re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(
-    r"\b(?:it|its|it's|they|them|their|theirs|this|that|these|those|he|she|his|her|the (?:paper|method|model|approach|authors?|benchmark|data ?set|"
-    r"first|second|third|last|former|latter|other) ?(?:one|ones)?|same)\b",
+    r"\b(?:it|its|it's|they|them|their|theirs|this|that|these|those|he|she|his|her|"
+    r"(?:the|that|this) (?:paper|method|model|approach|authors?|study|work|system|benchmark|data ?set)(?! (?:that|which|who|on|about|from|where|for|of|called|named|by|with|in|to)\b)|same)\b",
+    re.IGNORECASE,
+)
+_ORDINAL = re.compile(
+    r"\b(?:(?:the|that) (first|second|third|fourth|fifth|last|former|latter|other|1st|2nd|3rd|4th|5th) ?(?:one|ones|paper|of (?:them|these|those)|method|work|study)?"
+    r"|paper (?:no\.? ?|number |#)?(\d{1,2})|\[(\d{1,2})\])(?=\W|$)",
     re.IGNORECASE,
 )
 _CONTINUES = re.compile(
-    r"^\W*(?:(?:and|but|so|also|or|then|what about|how about|why not|go on|which of|any other|else)\b|(?:why|how|more|really|example)\W*$)",
+    r"^\W*(?:(?:and|but|so|also|or|then|why not|go on|which of|any other|else|ok(?:ay)?[.,]? (?:and|but|so|what|how|why|which))\b|(?:what|how) about\b"
+    r"|(?:why|how|how so|more|tell me more|really|(?:an |any )?examples?|elaborate|explain|details?|continue|where|when|how (?:much|many)|any (?:numbers|results|limitations|code|theory|proof)|"
+    r"in (?:short|plain (?:words|english))|what else)\W*$)",
     re.IGNORECASE,
 )
+_NEW_SUBJECT = re.compile(
+    r"\b(?:new (?:question|topic|subject)|(?:something|completely|totally) (?:different|else)|different (?:question|topic|subject)|unrelated|another (?:question|topic|thing)|"
+    r"moving on|next (?:question|topic|paper)|change of (?:topic|subject)|switching (?:topics?|subjects?|gears)|now (?:on )?to)\b",
+    re.IGNORECASE,
+)
+_RETURNS = re.compile(r"\b(?:back to|return(?:ing)? to|again)\b", re.IGNORECASE)
+
+NOUNS_FOR_PAPERS = r"(?:papers?|abstracts?|works|articles?|stud(?:y|ies)|publications?|titles)"
+_MANY = r"(?:papers|abstracts|works|articles|studies|publications)"
+_LIST = re.compile(
+    rf"\b(?:which|what|how many|any|all|every|each|more|enumerate|other)(?: of)?(?: the| these| those| your| our| other| all| relevant| recent| single)* {_MANY}\b"
+    rf"|\b(?:all|every|each)(?: the| of the| relevant| single)? {NOUNS_FOR_PAPERS}\b"
+    rf"|\b(?:list|enumerate|name)(?: me)?(?: out)?(?: up)?(?: all| every| everything| the| of)* (?:\w+[ -]){{0,4}}?{NOUNS_FOR_PAPERS}\b"
+    rf"|^\W*(?:please |pls )?(?:list|enumerate)\b(?! (?:of|the (?:main|key|steps|stages|three|two|four)))"
+    rf"|\b(?:find|show|give|get|tell)(?: me| us)?(?: all| every| everything| the| any)*(?: relevant)? {_MANY}\b"
+    rf"|\bgot (?:any ?thing|any {_MANY})\b|\banything (?:on|about|for|in) .+(?:\ball of it\b|\blist\b)"
+    rf"|^\W*{_MANY} (?:that|which|who|on|about|with|naming|using|mentioning|where|whose|from|by|in|for|of|concerned|dealing|studying|to)\b"
+    rf"|\bwhat (?:all )?(?:do|have) (?:we|you|they) (?:have|got)(?: here)? (?:on|about|for|in|from|by)\b|\bwhat (?:have|do) (?:we|you) (?:got|have)\W*$|\blist what\b"
+    rf"|[:,?.–-]\s*(?:which|what) {_MANY}\W*$|[:;,–-]\s*{_MANY}\W*$|\b{_MANY},? (?:please|pls)\W*$"
+    rf"|\b(?:list|name) (?:them|those|everything|all|whatever)\b|\blist (?:please|pls)\b|\ball that apply\b|\ball of (?:them|it)\W*(?:please|pls)?\W*$|[.?!,:;–-]\s*list(?: (?:them|all|please|pls))?\W*$"
+    rf"|^\W*(?:who|where|which)\b.*\b(?:i need|give me|show me|all of them|every paper|list)\b"
+    rf"|\bhow many (?:authors|of (?:them|these|those|the)|there)\b.*\b{_MANY}\b|\b(?:are|have) there (?:any )?(?:other |more )?{_MANY}\b",
+    re.IGNORECASE,
+)
+_OF_CONTENT = re.compile(
+    rf"\b(?:what|how) (?:do|does|did|can|should) (?:the|these|those|all|both|any|two) (?:two |other )?{NOUNS_FOR_PAPERS}\b|\b(?:the|these|those|both|two|three) (?:two |three )?{_MANY} (?:say|agree|differ|disagree|report|claim|conclude|compare)\b",
+    re.IGNORECASE,
+)
+_COMPARES = re.compile(
+    r"\b(?:vs\.?|versus|compared? (?:to|with)|compare|comparison|contrast(?:ed)?|differs?|differences?|in common|respectively|each other|similarit\w+|distinguish\w*)\b"
+    r"|\b(?:what|how|where|which|why)\b.{0,120}\b(?:of each|in each|each (?:of|one|case|do|does|use|add)|for each|do(?:es)? each|is each|each (?:\w+ ){0,3}(?:for|to|at|from|in|about|do|use|add|see|get)|both)\b"
+    r"|\b(?:in (?:the )?one and (?:in )?(?:the )?other|and what does the other|what the other|the other (?:one|paper)|both|one (?:is|paper|uses?|learns?|ties|does)\b.{0,160}\b(?:another|the other|other one|one)\b)"
+    r"|^\W*two (?:\w+ ){0,4}(?:papers|works|ways|studies|methods|approaches|models)\b|^\W*(?:which|who)\b.{0,60}\b(?:more|better|larger|bigger|faster|fewer|less|most)\b.{0,60}[:,].{0,80}\bor\b",
+    re.IGNORECASE,
+)
+_BREAK = re.compile(
+    r"(?<=[?？])\s+(?=\S)"
+    r"|[,;]?\s+(?:and|plus|also)\s+(?:(?:also|separately|then|secondly)[, ]+)?(?=(?:how|what|which|who|why|where|when|whose|does|do|did|is|are|was|were|can|to what|by (?:what|which|how)|on (?:what|which)|in (?:what|which)|with (?:what|which)|from (?:what|which)|for (?:what|which)|at (?:what|which))\b)"
+    r"|\.\s+(?=(?:and |also |separately,? |then )*(?:how|what|which|who|why|where|when|does|do|is|are)\b)|;\s+(?=\S)",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(r"\b(?:how|what|which|who|why|where|when|whose|does|do|did|is|are|was|were|can|whats|hows|whos)\b|[?？]", re.IGNORECASE)
 
 
 def is_small_talk(question: str) -> bool:
@@ -34,5 +87,43 @@ def is_small_talk(question: str) -> bool:
 
 def needs_context(question: str) -> bool:
     """Whether the question points back to earlier turns: it begins as a continuation, or is short and holds a pronoun."""
+    if changes_subject(question):
+        return False
     words = re.findall(r"\w+", question)
-    return bool(_CONTINUES.match(question)) or (len(words) <= 12 and bool(_POINTS_BACK.search(question)))
+    return bool(_CONTINUES.match(question)) or len(words) <= 14 and bool(_POINTS_BACK.search(question) or _ORDINAL.search(question) or _RETURNS.search(question))
+
+
+def changes_subject(question: str) -> bool:
+    """Whether the question says that it leaves what was spoken of."""
+    return bool(_NEW_SUBJECT.search(question))
+
+
+def asks_for_list(question: str) -> bool:
+    """Whether every paper that meets a criterion is asked for, or their number."""
+    return bool(_LIST.search(question)) and not _OF_CONTENT.search(question)
+
+
+def compares(question: str) -> bool:
+    """Whether two or more papers are to be held against each other."""
+    return bool(_COMPARES.search(question))
+
+
+def parts(question: str) -> list[str]:
+    """The questions in a question, in order: "What is A, and how many B has it?" is two. One if it can't be divided well."""
+    found = [part.strip() for part in _BREAK.split(question) if part and part.strip()]
+    merged: list[str] = []
+    for part in found:
+        if merged and (len(re.findall(r"\w+", part)) < 3 or not _ASKS.search(merged[-1])):
+            merged[-1] = f"{merged[-1]} {part}"
+        else:
+            merged.append(part)
+    if len(merged) > 1 and not _ASKS.search(merged[-1]):
+        last = merged.pop()
+        merged[-1] = f"{merged[-1]} {last}"
+    return merged
+
+
+def is_foreign(question: str) -> bool:
+    """Whether the question is written in another script than the Latin one, for the most part."""
+    letters = [c for c in question if c.isalpha()]
+    return bool(letters) and sum(not unicodedata.name(c, "").startswith("LATIN") for c in letters) > 0.3 * len(letters)

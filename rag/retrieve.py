@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Collection, Sequence
+from typing import Callable, Collection, Sequence
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from .embedding import Embedder
 from .errors import AskPapersError, EmbedderChanged, EmbeddingFailed
 from .generations import Generation
 from .papers import Hit, Paper, Passage
-from .store import Store
+from .store import Block, Store
 
 LEXICAL_WEIGHT = 0.3
 """Share of word coverage in the score; the rest is the mean of the cosines to the best passage and to the whole abstract."""
@@ -24,6 +24,11 @@ NEIGHBOURS = 150
 """Passages asked of Chroma; a paper has 4.5 on average."""
 DENSE_CANDIDATES = 30
 LEXICAL_CANDIDATES = 30
+SURVEYED = 5000
+"""Papers up to which a survey looks at every one; of a larger library, at what the indexes name when asked for this many."""
+
+Promising = Callable[[np.ndarray], np.ndarray]
+"""Rows of (dense, lexical, best sentence's cosine, score less the best score) → which of the papers to keep, as a mask."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,39 @@ def _candidates(question: str, vector: np.ndarray, generation: Generation, most:
     return list(dict.fromkeys([*dense, *lexical])), lexical
 
 
+def survey(
+    text: str,
+    generation: Generation,
+    store: Store,
+    embedder: Embedder,
+    promising: Promising,
+    timings: dict[str, float] | None = None,
+    within: Collection[str] | None = None,
+    everything: Block | None = None,
+) -> list[Found]:
+    """Every promising paper of the library, best first: nothing is cut off by rank. `everything`: the vectors of all papers, if
+    they are at hand. Adds "embed" and "search" seconds to `timings`."""
+    timings = {} if timings is None else timings
+    started = time.perf_counter()
+    vector = _embedded(text, embedder)
+    embedded = time.perf_counter()
+    block = everything
+    if within is not None or block is None:
+        named = sorted(within) if within is not None else _papers_of(generation.vectors.search(vector, min(SURVEYED, generation.manifest.passages)))
+        wordy = [] if within is not None else [m.stamp for m in generation.words.search(text, SURVEYED)]
+        block = store.vectors(list(dict.fromkeys([*named, *wordy])), generation.manifest.fingerprint)
+    lexical = {m.stamp: m.coverage for m in generation.words.search(text, generation.manifest.papers)}
+    scored = _scores_in(block, vector, lexical)
+    scored.sort(key=lambda s: (-s.score, s.stamp))
+    best = scored[0].score if scored else 0.0
+    rows = np.array([(s.dense, s.lexical, s.sentences.max(initial=0.0), s.score - best) for s in scored]).reshape(len(scored), 4)
+    kept = [s for s, keep in zip(scored, promising(rows)) if keep]
+    found = _found(kept, len(kept), store) if kept else []
+    timings["embed"] = embedded - started
+    timings["search"] = time.perf_counter() - embedded
+    return found
+
+
 @dataclass(frozen=True)
 class _Scored:
     stamp: str
@@ -100,7 +138,10 @@ def _papers_of(neighbours: Sequence) -> list[str]:
 
 
 def _scores(candidates: list[str], vector: np.ndarray, lexical: dict[str, float], generation: Generation, store: Store) -> list[_Scored]:
-    block = store.vectors(candidates, generation.manifest.fingerprint)
+    return _scores_in(store.vectors(candidates, generation.manifest.fingerprint), vector, lexical)
+
+
+def _scores_in(block: Block, vector: np.ndarray, lexical: dict[str, float]) -> list[_Scored]:
     cosines = block.matrix @ vector if block.stamps else np.empty(0)
     scored = []
     for stamp, count, first, last in zip(block.stamps, block.passages, block.edges, block.edges[1:]):

@@ -1,0 +1,193 @@
+"""What a "which papers", "list" or "how many" question asks of each paper, and whether a paper's record meets it literally.
+
+Pure rules over words. A literal criterion (mentions a word, gives a link, is from a year) is decided here, exactly; a topical one
+(is about a subject) only gets its words cleaned here, and is judged by `listing`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .papers import Paper
+from .passages import Span, sentences
+from .questions import NOUNS_FOR_PAPERS as _PAPERS
+
+LINK, GITHUB, PERCENT = "link", "github", "percent"
+_FEATURES = {
+    GITHUB: re.compile(r"\bgit(?:hub|lab)\.(?:com|io)\b|\.github\.io\b", re.IGNORECASE),
+    LINK: re.compile(r"https?://|\bwww\.\w|\b[\w-]+\.(?:com|org|io|net|edu|ai|dev)/|\b[\w-]+\.github\.io\b", re.IGNORECASE),
+    PERCENT: re.compile(r"\d\s*(?:\\?%|\bper ?cent\b)", re.IGNORECASE),
+}
+_ASKS_FEATURE = {
+    GITHUB: re.compile(r"\bgithub\b", re.IGNORECASE),
+    LINK: re.compile(r"\b(?:links?|urls?|web ?(?:page|site|address|link)s?|home ?pages?|project pages?|repo(?:s|sitory|sitories)?)\b", re.IGNORECASE),
+    PERCENT: re.compile(r"\bpercent(?:age|ages)?\b|(?<!\d)%(?!\d)", re.IGNORECASE),
+}
+_GIVES = re.compile(r"\b(?:giv\w*|ha(?:s|ve|ving)|with|contain\w*|includ\w*|provid\w*|point\w* (?:to|at)|offer\w*|stat\w*|link\w*|report\w*|carry|come with|mention\w*|quot\w*|collecting)\b", re.IGNORECASE)
+_SAYS = re.compile(
+    r"\b(?:mention(?:s|ing)?|nam(?:e|ing)(?! (?:them|all|the papers|everything|every|me|those|each|the ones))|contain(?:s|ing)?|"
+    r"(?:us(?:e|es|ing)|with|has|have|hold|say|says|contain|contains|includes?|having|saying|write|carry)(?: literally)? (?:the|a) (?:exact )?(?:words?|terms?|phrases?|names?|strings?|expressions?)|"
+    r"(?:the|a) (?:words?|terms?|phrases?|strings?|expressions?)|bring(?:s|ing)? up|refer(?:s|ring)? to|spell(?:s|ing)? out|"
+    r"literally (?:say|says|use|uses|contain|write)|(?:explicitly )?cit(?:e|es|ing)|say(?:s|ing)? (?:something |anything )?about|talk(?:s|ing)? (?:about|of)|speak(?:s|ing)? of|call(?:s|ed)? (?:something|\w+)(?: of theirs)?(?= [\"“])|quot(?:e|es|ing))\b",
+    re.IGNORECASE,
+)
+_IS_SAID = re.compile(
+    r"\b(?:(?:is|are|was|were|get|gets) (?:ever |explicitly )?(?:mentioned|named|cited|brought up|referred to|used|found)|mentioned|by name|(?:turn|crop|come|show)(?:s|ing)? up|appear(?:s|ing)?|occur(?:s|ring)?|"
+    r"named(?= in)|in it|mentions? it|names? it|literally|verbatim|word for word)\b",
+    re.IGNORECASE,
+)
+_LOOSE = re.compile(r"(?:say(?:s|ing)? (?:something |anything )?about|talk(?:s|ing)? (?:about|of)|speak(?:s|ing)? of|(?:explicitly )?cit(?:e|es|ing)|show(?:s|ing)? up|appear(?:s|ing)?|us(?:e|es|ing))", re.IGNORECASE)
+_STOP = re.compile(r"[?!;:]|\.(?:\s|$)|\s[–—-]\s|,(?= (?:please|pls|using|and (?:how|which|what|give|list)|i |in (?:the|any|their) ))", re.IGNORECASE)
+_OR = re.compile(r"\s*,\s*(?:or |and )?|\s*/\s*|\s+(?:and/)?or(?: at least)?\s+", re.IGNORECASE)
+_QUOTED = re.compile(r"[\"“”«»]([^\"“”«»]{2,80})[\"“”«»]|(?<!\w)['‘’]([^'‘’]{2,80})['‘’](?!\w)")
+_NAMED = re.compile(r"(?<![\w-])(?:[A-Z]{2,}[\w+.-]*\w|[A-Z]?[a-z]+[A-Z][\w-]*|[A-Za-z][\w]*-?\d[\w.-]*|[A-Z][a-z]+(?: [A-Z][a-z]+)+)(?![\w-])")
+_NEGATED = re.compile(r"\b(?:not|n['’]t|never|without|no)\b(?= (?:\w+ ){0,2}(?:mention|nam|contain|giv|us|refer|say|cit|a |any |link|github|stat|provid|includ))", re.IGNORECASE)
+_YEAR = re.compile(r"\b(?:from|in|of|since|before|after|published in|until)(?: the)?(?: year)? ((?:19|20)\d\d)\b", re.IGNORECASE)
+_AUTHOR = re.compile(r"\b(?:written by|authored by|co-?authored by|published by|papers? by|works? by|articles? by|papers? of|papers? from|has|have|did) ([A-ZÀ-Ž][\w’'.-]+(?: (?:[A-ZÀ-Ž][\w’'.-]*|van|von|de|der|den|di|la|le|el))*)")
+_FILLER = re.compile(
+    rf"please|pls|plz|thanks?|list|enumerate|name|them|those|these|show|give|find|tell|get|collect|i|we|me|us|my|our|you|your|which|what|who|where|how|many|just|curious|all|every(?:thing)?|each|"
+    rf"any(?:thing|where|one)?|some|of|the|here|there|a|an|single|{_PAPERS}|collection|library|do|does|did|is|are|was|were|be|been|have|has|had|can|could|would|will|that|this|it|its|their|they|whose|in|to|on|about|for|with|at|"
+    rf"as|by|from|into|and|or|so|also|like|want|see|need|least|words?|terms?|phrases?|strings?|names?|mention(?:s|ed)?|only|not|don['’]t|doesn['’]t|using|use|say|something|literally|text|title|once|somewhere|report|number|"
+    rf"authors?|people|ever|explicitly|exact|write|refer|refers|come|comes|more|than|both|either|abstract's",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(r",? (?:either|whether|for example|for instance|e\.g\.|i\.e\.|as an? \w+|no matter|regardless)\b.*", re.IGNORECASE)
+_TOPICAL_FILLER = re.compile(
+    rf"\b(?:please|pls|plz|list|enumerate|name|them|show|give|find|tell|get|me|us|which|what|how|many|all|every|any|anyone|each|of|the|these|those|here|there|{_PAPERS}|do|does|did|we|you|have|got|what's|that|who|are|is|in|to|on|about|"
+    rf"a|an|i|i'd|i'm|as|like|want|need|would|could|for|with|whatever|purpose|relevant|recent|several|one|ones|their|its|it|apply|anything|concerned|deal(?:s|ing)?|look(?:s|ing)? into|looking|surveying|into|main|core|central|topic|"
+    rf"subject|problem|whose)\b",
+    re.IGNORECASE,
+)
+
+
+_CONTRIBUTION_WORDS = re.compile(
+    r"\b(?:introduc\w*|present\w*|propos\w*|releas\w*|develop\w*|construct\w*|provid\w*|build\w*|built|collect\w*|creat\w*|open-?sourc\w*|contribut\w*|offer\w*|publish\w*|new|novel|own|come|came|ship\w*|make|made|"
+    r"benchmark\w*|test|sets?|suites?|beds?|data|datasets?|corpus|corpora|metrics?|measures?|evaluation|librar(?:y|ies)|packages?|toolkits?|software|tools?|prove\w*|proofs?|theorems?|theory|theoretical|guarantees?|bounds?|surveys?|reviews?)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """`kind`: "mention" (a phrase or a feature in title or abstract), "record" (authors, year), "all", or "topic". `shown`: the
+    criterion in words, for the answer. `text`: what to search for, if topical. `bare`: a kind of contribution is asked for and no
+    subject ("introduce a data set")."""
+
+    kind: str
+    shown: str = ""
+    text: str = ""
+    phrases: tuple[str, ...] = ()
+    feature: str = ""
+    negated: bool = False
+    author: str = ""
+    years: tuple[int, int] = (0, 9999)
+    abstract_only: bool = False
+    bare: bool = False
+
+
+def criterion(question: str) -> Criterion:
+    """What `question`, which asks for a list, asks of each paper."""
+    record = _record(question)
+    if record:
+        return record
+    abstract_only = bool(re.search(r"\babstracts?\b", question, re.IGNORECASE))
+    negated = bool(_NEGATED.search(question))
+    for feature, pattern in _ASKS_FEATURE.items():
+        match = pattern.search(question)
+        if match and _GIVES.search(question[: match.start()]) or match and feature != LINK and (_SAYS.search(question) or _IS_SAID.search(question)):
+            return Criterion("mention", f"{'no ' * negated}{_FEATURE_SHOWN[feature]}", feature=feature, negated=negated, abstract_only=True)
+    phrases = _phrases(question)
+    if phrases:
+        shown = " or ".join(f"“{phrase}”" for phrase in phrases)
+        return Criterion("mention", shown, phrases=phrases, negated=negated, abstract_only=abstract_only)
+    bare = not re.findall(r"\w{3,}", _TOPICAL_FILLER.sub(" ", _CONTRIBUTION_WORDS.sub(" ", question)))
+    text = " ".join(_TOPICAL_FILLER.sub(" ", re.sub(r"[?!:;–]+|[.,](?!\w)", " ", question)).split())
+    return Criterion("topic", text, text=text, bare=bare) if text else Criterion("all")
+
+
+_FEATURE_SHOWN = {LINK: "a web link", GITHUB: "a GitHub link", PERCENT: "a percentage"}
+
+
+def _record(question: str) -> Criterion | None:
+    author, year = _AUTHOR.search(question), _YEAR.search(question)
+    rest = " ".join(word for word in _YEAR.sub(" ", question).split() if not _FILLER.fullmatch(word.strip("?!.,;:")))
+    years = (0, 9999)
+    if year:
+        at, word = int(year[1]), year[0].split()[0].lower()
+        years = {"since": (at, 9999), "after": (at + 1, 9999), "before": (0, at - 1), "until": (0, at)}.get(word, (at, at))
+    if author and len(author[1].split()) >= 1 and (len(author[1].split()) > 1 or re.search(r"\bby\b", author[0])):
+        return Criterion("record", f"by {author[1]}", author=author[1].rstrip("."), years=years)
+    if year and not re.findall(r"\w{3,}", re.sub(r"\b(?:published|dated|year|years|came|appeared)\b|(?:19|20)\d\d", " ", rest, flags=re.IGNORECASE)):
+        return Criterion("record", year[0], years=years)
+    return None
+
+
+def _phrases(question: str) -> tuple[str, ...]:
+    """The phrases that are to be mentioned, or none if nothing says that mentioning is meant."""
+    plain = _ASIDE.sub("", re.sub(r"(?<=\w)\((?:s|d|es|ed|ing)\)", "", question))
+    plain = re.sub(r"\([^)]*\)", " ", plain)
+    cue = _SAYS.search(plain) or _IS_SAID.search(plain)
+    if not cue:
+        return ()
+    quoted = [part for pair in _QUOTED.findall(question) for q in pair if q for part in re.split(r"\s*/\s*", q)]
+    if quoted:
+        return _distinct([*quoted, *re.findall(r"\b([\w-]{4,}) \(?or [\"“]", question), *re.findall(r"[\"”] \(?or (?:write |say |with |the word )*([\w-]{4,})", question)])
+    before, after = _STOP.split(plain[: cue.start()])[-1], _STOP.split(plain[cue.end() :])[0]
+    for side in [*((after, before) if cue.re is _SAYS else (before, after)), *_STOP.split(plain)]:
+        phrases = _distinct([_trimmed(part) for part in _OR.split(_IS_SAID.split(side)[0])])
+        if phrases:
+            break
+    if _LOOSE.fullmatch(cue[0]) and not re.search(r"\babstracts\b|\bwords?\b|\bterms?\b", question, re.IGNORECASE) and not any(_NAMED.search(p) for p in phrases):
+        return ()  # papers that talk about fairness are about it; they need not use the word
+    return phrases if all(len(phrase.split()) <= 6 for phrase in phrases) else ()
+
+
+def _trimmed(part: str) -> str:
+    """A part of a question without the words that ask, at both its ends."""
+    words = part.strip(" .?!,:;'\"()-").split()
+    while words and _FILLER.fullmatch(words[0].strip(",.:;?!'’\"")):
+        words.pop(0)
+    while words and _FILLER.fullmatch(words[-1].strip(",.:;?!'’\"")):
+        words.pop()
+    return " ".join(words)
+
+
+def _distinct(phrases: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(phrase.strip(" .?!,:;") for phrase in phrases if re.search(r"\w\w", phrase)))[:8]
+
+
+def pattern(phrase: str) -> re.Pattern[str]:
+    """Finds a phrase in a text: whole words, whatever their case, hyphens and plural endings; a name may carry a version, but
+    GPT-3 is not found in GPT-3.5."""
+    words = re.findall(r"[^\W_]+(?:[+.^][^\W_]+)*\+*", phrase)
+    if words and len(words[-1]) > 3 and words[-1].endswith("s") and not words[-1].endswith("ss"):
+        words[-1] = words[-1][:-1]
+    joined = r"(?:['’]s)?[\s–—_-]*(?:(?<=\s)(?:and|or) \w+ )?".join(re.escape(word) for word in words)
+    ending = r"(?![\w])(?!\.\d)" if words and words[-1][-1].isdigit() else r"(?:s|es|['’]s|d|ed)?(?:[- ]?v?\d[\d.]*\w?)?(?![\w])"
+    return re.compile(rf"(?<![^\W_]){joined}{ending}", re.IGNORECASE)
+
+
+def mention(criterion: Criterion, paper: Paper) -> tuple[bool, Span | None]:
+    """Whether the paper meets a "mention" criterion, and the first sentence of its abstract that shows it (none if the title
+    does, or if it is met by an absence)."""
+    patterns = [_FEATURES[criterion.feature]] if criterion.feature else [pattern(phrase) for phrase in criterion.phrases]
+    found = any(p.search(paper.abstract) for p in patterns)
+    spans = sentences(paper.abstract) if found else []
+    shows = next((span for span in spans if any(p.search(paper.abstract, span.start, span.end) for p in patterns)), None)
+    there = found or not criterion.abstract_only and any(p.search(paper.title) for p in patterns)
+    return (not there, None) if criterion.negated else (there, shows)
+
+
+def recorded(criterion: Criterion, paper: Paper) -> bool:
+    """Whether the paper's authors and year meet a "record" criterion."""
+    if criterion.years != (0, 9999) and not (paper.year and criterion.years[0] <= paper.year <= criterion.years[1]):
+        return False
+    wanted = criterion.author.lower().replace(".", " ").split()
+    return all(any(_is_name(word, name.lower().replace(".", " ").split()) for name in paper.authors) for word in [wanted]) if wanted else True
+
+
+def _is_name(wanted: list[str], name: list[str]) -> bool:
+    """Every word of the wanted name is in the name, in order; an initial stands for a first name."""
+    rest = iter(name)
+    return all(any(part == word or (len(word) == 1 and part.startswith(word)) for part in rest) for word in wanted)
