@@ -23,7 +23,6 @@ from typing import Any, Callable, Iterable, Iterator, Sequence
 from rag import Library
 from rag.embedding import Embedder
 from rag.errors import AskPapersError, PaperNotFound
-from rag.extractive import answerability
 from rag.papers import Paper, paper_to_dict
 from rag.retrieve import Found
 
@@ -104,8 +103,9 @@ class _Listening(Library):
         self.heard: dict[str, list[Found]] = {}
 
     def find(self, query: str, *rest: Any, **named: Any) -> list[Found]:
-        self.heard[query] = super().find(query, *rest, **named)
-        return self.heard[query]
+        found = super().find(query, *rest, **named)
+        self.heard.setdefault(query, found)
+        return found
 
 
 def _ask(library: Library, question: Question) -> Iterator[dict[str, Any]]:
@@ -125,7 +125,7 @@ def _ask(library: Library, question: Question) -> Iterator[dict[str, Any]]:
             query = answer.query if answer else turn.question
             found = listening.heard[query] if query in listening.heard else library.find(query, RETRIEVED)
             retrieved = [[f.hit.paper.id, round(f.hit.score, 6)] for f in found[:RETRIEVED]]
-            likely = round(answerability(found), 6) if found else 0.0
+            likely = answer.answerability if answer else None
         except Exception as problem:
             error = error or f"{type(problem).__name__}: {problem}"
         yield {

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Collection, Iterator
+from typing import TYPE_CHECKING, Collection, Iterator, Sequence
 
 from . import extractive, generative, lexical, listing
+from .answerable import UNSTATED, answerability, unstated
 from .criteria import criterion
 from .errors import ModelFailed
 from .generative import Complete
 from .papers import Answer, Event, as_text
 from .questions import MAX_QUESTION, asks_for_list, is_small_talk
 from .retrieve import Found
+from .subjects import Subject, subjects
 
 if TYPE_CHECKING:
     from .library import Library
@@ -43,11 +45,50 @@ def respond(library: Library, question: str, complete: Complete | None, query: s
             return
     yield Event("stage", f"Searching {len(library) if within is None else len(within):,} papers")
     found = library.find(query, _CANDIDATES, timings, within)
-    quoted = extractive.answer(query, found, library.weigh(lexical.terms(query)))
+    quoted, found = _quoted(library, query, found, within, timings)
     if complete is None or not found:
         yield from _told(quoted, timings, started)
         return
     yield from _by_model(library, query, found, quoted, complete, timings, started)
+
+
+def about(library: Library, query: str, found: Sequence[Found], within: Collection[str] | None = None) -> tuple[list[Subject], bool]:
+    """The papers that the question is about, with what it asks of each, and whether they are to be compared."""
+    allowed = None if within is None else set(within)
+
+    def find(text: str, limit: int, ids: tuple[str, ...] | None) -> list[Found]:
+        chosen = within if ids is None else ids if allowed is None else [i for i in ids if i in allowed]
+        return library.find(text, limit, within=chosen)
+
+    def rarity(text: str) -> float:
+        return max(library.rarity(lexical.all_terms(text)).values(), default=1.0)
+
+    return subjects(query, found, library.names(), rarity, find)
+
+
+def _quoted(library: Library, query: str, found: list[Found], within: Collection[str] | None, timings: dict[str, float]) -> tuple[Answer, list[Found]]:
+    """The answer without a model, and the hits with the papers that the question is about in front."""
+    started = time.perf_counter()
+    rarity = library.rarity(lexical.terms(query))
+    chosen, comparing = about(library, query, found, within)
+    first = list(dict.fromkeys(s.found.hit.paper.id for s in chosen))
+    by_id = {f.hit.paper.id: f for f in [*(s.found for s in reversed(chosen)), *found]}
+    ordered = sorted(by_id.values(), key=lambda f: (_place(f, first), -f.hit.score))
+    likely = answerability(query, ordered, rarity, library.names())
+    lacking = len(chosen) == 1 and unstated(query, chosen[0].found.hit.paper)
+    if likely >= 0.5 and lacking:
+        answer = extractive.unstated(query, chosen[0], rarity, found)
+        likely *= UNSTATED
+    elif likely >= 0.5:
+        answer = extractive.answer(query, chosen, comparing, rarity, found)
+    else:
+        answer = extractive.refusal(query, found)
+    timings["choose"] = time.perf_counter() - started
+    return replace(answer, answerability=likely), ordered
+
+
+def _place(found: Found, first: list[str]) -> int:
+    return first.index(found.hit.paper.id) if found.hit.paper.id in first else len(first)
 
 
 def _listed(library: Library, question: str, within: Collection[str] | None, timings: dict[str, float]) -> Answer | None:

@@ -1,12 +1,12 @@
 """Hits into an Answer without a model: exact sentences of the abstracts, chosen for the question, each cited.
 
-It can't invent: every sentence is a span of an abstract. It refuses when the best paper does not fit the question.
+It can't invent: every sentence is a span of an abstract. It refuses when the best paper does not fit the question, or does not
+state that kind of detail.
 """
 
 from __future__ import annotations
 
-import math
-from typing import Sequence
+from typing import Mapping, Sequence
 
 import numpy as np
 
@@ -14,26 +14,25 @@ from . import relevance
 from .papers import REFUSAL, Answer, Citation, Paper, Quote, Sentence
 from .passages import Span, sentences
 from .retrieve import Found
+from .subjects import Subject
 
-MAX_PAPERS = 3
+ENOUGH = 0.85
+"""Sentences are added until the chance that the asked one is among them, as the relevance scores have it, is so high."""
+_MOST_RELATED = 3
 _RELATED = 0.5
-_PAPER_MARGIN = 0.04
-"""A further paper is quoted if its score is within this of the best paper's."""
-
-_BIAS, _DENSE, _LEXICAL, _SENTENCE = -2.45, 3.91, 6.07, 2.59
 
 
-def answer(question: str, found: Sequence[Found], weights: dict[str, float], query: str = "") -> Answer:
-    """`found`: the hits, best first. `weights`: how much each of the question's stemmed words tells; words that no paper
-    holds are absent. The answer's timings are empty; its query is `query` or the question."""
-    query = query or question
-    if not found or answerability(found) < 0.5:
-        return refusal(query, found)
-    chosen = [f for f in found[:MAX_PAPERS] if f.hit.score >= found[0].hit.score - _PAPER_MARGIN]
-    picked = [(f.hit.paper, _pick(f, question, weights, room)) for f, room in zip(chosen, _rooms(len(chosen)))]
+def answer(query: str, subjects: Sequence[Subject], comparing: bool, rarity: Mapping[str, float], found: Sequence[Found]) -> Answer:
+    """The papers in `subjects` quoted on what is asked of each. `rarity`: of the question's stemmed words; 1 for one that no
+    paper holds. `found`: the hits, best first, for the related papers. The answer's timings are empty."""
+    room = _room(len({s.found.hit.paper.id for s in subjects}), len(subjects))
+    picked: dict[str, tuple[Paper, set[Span]]] = {}
+    for subject in subjects:
+        paper = subject.found.hit.paper
+        picked.setdefault(paper.id, (paper, set()))[1].update(pick(subject, rarity, room))
     citations = tuple(
-        Citation(number, paper, tuple(Quote(paper.abstract[s.start : s.end], *s) for s in spans))
-        for number, (paper, spans) in enumerate(picked, 1)
+        Citation(number, paper, tuple(Quote(paper.abstract[s.start : s.end], *s) for s in sorted(spans)))
+        for number, (paper, spans) in enumerate(picked.values(), 1)
     )
     return Answer(
         text="\n\n".join(_paragraph(c) for c in citations),
@@ -42,6 +41,7 @@ def answer(question: str, found: Sequence[Found], weights: dict[str, float], que
         citations=citations,
         query=query,
         related=_related(found, {c.paper.id for c in citations}),
+        form="comparison" if comparing and len(citations) > 1 else "prose",
     )
 
 
@@ -50,35 +50,41 @@ def refusal(query: str, found: Sequence[Found], mode: str = "extractive", notice
     return Answer(REFUSAL, "refused", (Sentence(REFUSAL, (), "unchecked"),), query=query, related=_related(found, set()), mode=mode, notice=notice)
 
 
-def answerability(found: Sequence[Found]) -> float:
-    """0 to 1: how likely the best paper answers the question. Logistic regression fitted by evals/calibrate.py on the
-    tuning half of the question set; refuse below one half."""
-    best = found[0]
-    sentence = float(best.sentence_cosines.max()) if len(best.sentence_cosines) else 0.0
-    logit = _BIAS + _DENSE * best.hit.dense + _LEXICAL * best.hit.lexical + _SENTENCE * sentence
-    return 1 / (1 + math.exp(-logit))
+def unstated(query: str, subject: Subject, rarity: Mapping[str, float], found: Sequence[Found]) -> Answer:
+    """The refusal for a detail that the right paper doesn't state, with the nearest that it says (which may correct a premise)."""
+    paper = subject.found.hit.paper
+    nearest = pick(subject, rarity, 1)
+    said = f" The nearest that it says: “{paper.abstract[nearest[0].start : nearest[0].end]}”" if nearest else ""
+    first = sorted(found, key=lambda f: f.hit.paper.id != paper.id)
+    return refusal(query, first, notice=f"The abstract of “{paper.title}” doesn't state that.{said}")
 
 
-def _rooms(papers: int) -> Sequence[int]:
-    """How many sentences each paper may give: few papers, more of each."""
-    return {1: (3,), 2: (2, 2)}.get(papers, (2, 1, 1))
+def pick(subject: Subject, rarity: Mapping[str, float], room: int) -> list[Span]:
+    """The sentences of the paper that best meet what is asked, at most `room` and no more than ENOUGH asks for, best first."""
+    found = subject.found
+    spans = sentences(found.hit.paper.abstract)
+    known = {word: weight for word, weight in rarity.items() if weight < 1}
+    scores = relevance.scores(subject.asked, known, found.hit.paper, spans, found.sentence_cosines, subject.aspects)
+    order = np.argsort(-scores, kind="stable")[:room]
+    chances = np.exp(scores - scores.max(initial=-np.inf)) if len(scores) else scores
+    chances = np.cumsum((chances / chances.sum())[order]) if len(scores) else chances
+    return [spans[i] for i in order[: int(np.searchsorted(chances, ENOUGH)) + 1]]
 
 
-def _pick(found: Found, question: str, weights: dict[str, float], room: int) -> list[Span]:
-    """The sentences that best meet the question, at most `room`, in reading order."""
-    paper = found.hit.paper
-    spans = sentences(paper.abstract)
-    scores = relevance.scores(question, weights, paper, spans, found.sentence_cosines)
-    return [spans[i] for i in sorted(np.argsort(-scores, kind="stable")[:room])]
+def _room(papers: int, parts: int) -> int:
+    """How many sentences each part may have: the fewer papers, the more."""
+    if papers == 1:
+        return 3 if parts == 1 else 2
+    return 2 if papers == 2 else 1 if papers > 3 else 2
 
 
 def _paragraph(citation: Citation) -> str:
     quoted = " ".join(f"“{quote.text}” [{citation.number}]" for quote in citation.quotes)
-    byline = f" ({citation.paper.byline})" if citation.paper.byline else ""
-    return f"**{citation.paper.title}**{byline}: {quoted}"
+    where = citation.paper.venue or (str(citation.paper.year) if citation.paper.year else "")
+    return f"**{citation.paper.title}**{f' ({where})' if where else ''}: {quoted}"
 
 
 def _related(found: Sequence[Found], cited: set[str]) -> tuple[Paper, ...]:
     """The nearest papers that are not cited; beside an answer only those that come near the best one."""
     least = found[0].hit.score * _RELATED if cited and found else 0.0
-    return tuple(f.hit.paper for f in found if f.hit.paper.id not in cited and f.hit.score >= least)[:3]
+    return tuple(f.hit.paper for f in found if f.hit.paper.id not in cited and f.hit.score >= least)[:_MOST_RELATED]

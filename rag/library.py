@@ -16,6 +16,7 @@ from .errors import AskPapersError, LibraryDamaged, PaperNotFound, StorageFailed
 from .generations import Generation, Progress
 from .index import Index
 from .intake import Plan
+from .names import Names
 from .papers import AddReport, Answer, Event, Hit, Paper, Rejected, as_text
 from .retrieve import Found, Promising, retrieve, survey
 from .settings import Settings
@@ -47,6 +48,7 @@ class Library:
         self._notice = notice
         self._seeds = seeds
         self._used = False
+        self._names: tuple[str, Names] | None = None
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -181,13 +183,19 @@ class Library:
                     self._index.discard(generation)
         raise AssertionError("unreachable")
 
-    def weigh(self, words: Sequence[str]) -> dict[str, float]:
-        """How much each stemmed word tells (its inverse document frequency); a word that no paper holds is left out."""
+    def rarity(self, words: Sequence[str]) -> dict[str, float]:
+        """How rare each stemmed word is in the library: its inverse document frequency, 0 to 1; 1 if no paper holds it."""
         if self._is_new():
             return {}
         known = self._index.current().words
-        weights = {word: known.weight(word) for word in words}
-        return {word: weight for word, weight in weights.items() if weight < known.weight_of_unknown}
+        return {word: min(known.weight(word) / known.weight_of_unknown, 1.0) for word in words}
+
+    def names(self) -> Names:
+        """The names by which the papers are called; made anew when the papers have changed."""
+        corpus = self._store.state()[1]
+        if self._names is None or self._names[0] != corpus:
+            self._names = (corpus, Names(self._store.papers()))
+        return self._names[1]
 
     def ask(self, question: str, within: Collection[str] | None = None) -> Answer:
         """The answer to one question, on its own. `within`: ids of the only papers to answer from. Raises what `search`

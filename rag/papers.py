@@ -110,7 +110,8 @@ class Answer:
     "comparison" (each citation is a side). `doubtful` are papers that may match a list's criterion, each with the sentence
     that comes nearest, numbered on after the citations; they are neither counted nor cited. `usage` counts what a model was
     asked for: "calls", and "prompt_tokens" and "completion_tokens" as far as it told. `dropped` is how many markers of the
-    model's stood for no paper and were left out.
+    model's stood for no paper and were left out. `answerability`: how likely it is, 0 to 1, that the abstracts answer; below one
+    half an answer without a model refuses. None where that was not judged.
     """
 
     text: str
@@ -127,6 +128,7 @@ class Answer:
     doubtful: tuple[Citation, ...] = ()
     usage: dict[str, int] = field(default_factory=dict)
     dropped: int = 0
+    answerability: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain, JSON-ready data; what `askpapers ask --json` prints."""
@@ -145,6 +147,7 @@ class Answer:
             "doubtful": [_citation_to_dict(c) for c in self.doubtful],
             "usage": dict(self.usage),
             "dropped": self.dropped,
+            "answerability": None if self.answerability is None else round(self.answerability, 4),
         }
 
 

@@ -11,12 +11,15 @@ from typing import Mapping, Sequence
 
 import numpy as np
 
+from . import expected
 from .lexical import all_terms
 from .papers import Paper
 from .passages import Span
 
-FEATURES = ("cosine", "coverage", "neighbour", "number", "first", "link", "length")
-WEIGHTS = np.array([3.32, 5.36, 1.17, 1.48, -1.85, -3.01, 0.92])
+FEATURES = (
+    "cosine", "aspect", "coverage", "neighbour", "number", "kind", "counted", "result", "limit", "no limit", "first", "last", "place", "link", "length",
+)  # fmt: skip
+WEIGHTS = np.array([1.63, 7.19, 3.7, 0.74, 0.86, 1.89, 4.79, 0.71, 1.7, -0.85, -0.64, -0.58, 2.28, -0.93, 1.2])
 
 _ASKS_NUMBER = re.compile(
     r"\bhow (?:many|much|large|big|long|often|fast|far|few|small|high|low)\b"
@@ -27,17 +30,35 @@ _HAS_NUMBER = re.compile(
     r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|hundred|thousand|million|billion|half|twice|double|several|dozens?)\b",
     re.IGNORECASE,
 )
-_ASKS_LINK = re.compile(r"\b(?:code|github|link|url|web ?site|web|page|available|released?|download|open.?source[d]?|where)\b", re.IGNORECASE)
+_ASKS_LINK = re.compile(r"\b(?:code|github|link|url|web ?site|web|page|available|released?|download|install|open.?source[d]?|where)\b", re.IGNORECASE)
 _HAS_LINK = re.compile(r"https?:|www\.|github", re.IGNORECASE)
+_ASKS_RESULT = re.compile(
+    r"\b(?:results?|perform\w*|how (?:well|good|much)|better|beat\w*|outperform\w*|improv\w*|gain\w*|achiev\w*|find|found|conclu\w*|show|score|accura\w*|compare[sd]?|win\w*|state of the art)\b",
+    re.IGNORECASE,
+)
+_HAS_RESULT = re.compile(
+    r"\b(?:outperform\w*|achiev\w*|state-of-the-art|improv\w*|surpass\w*|results?|experiments?|demonstrat\w*|show(?:s|ed|n)?|find|found|reveal\w*|observe\w*|gain\w*|better|superior)\b",
+    re.IGNORECASE,
+)
+_ASKS_LIMIT = re.compile(
+    r"\b(?:limit\w*|problem\w*|wrong|challeng\w*|fail\w*|shortcoming\w*|weakness\w*|difficult\w*|hard|gap|criticis\w*|fault|drawback\w*|issue|lack\w*|bad|missing|overlook\w*|suffer\w*|downside|trouble)\b",
+    re.IGNORECASE,
+)
+_HAS_LIMIT = re.compile(
+    r"\b(?:however|limit\w*|challeng\w*|fail\w*|lack\w*|suffer\w*|problem|difficult\w*|costly|expensive|weakness\w*|shortcoming\w*|struggle\w*|poor\w*|neglect\w*|ignor\w*|overlook\w*|despite|unfortunately|prone|remain\w*)\b",
+    re.IGNORECASE,
+)
 
 
-def features(question: str, weights: Mapping[str, float], paper: Paper, spans: Sequence[Span], cosines: np.ndarray) -> np.ndarray:
-    """Shape (len(spans), len(FEATURES)). `weights`: the question's stemmed words and how much each tells.
+def features(question: str, weights: Mapping[str, float], paper: Paper, spans: Sequence[Span], cosines: np.ndarray, aspects: np.ndarray) -> np.ndarray:
+    """Shape (len(spans), len(FEATURES)). `weights`: the question's stemmed words and how much each tells. `cosines`, `aspects`:
+    of each sentence to the question, and to the question without the names and the title of the paper.
 
-    cosine: of the sentence to the question. coverage: share of the question's information in the sentence, without the words of
-    the paper's title, which tell papers apart and not sentences. neighbour: the same of the better neighbour. number: a number
-    is asked for and there is one. first: it is the first sentence, mostly background. link: it holds a link that nobody asked
-    for. length: in 200 characters, up to 2.
+    coverage: share of the question's information in the sentence, without the words of the paper's title, which tell papers
+    apart and not sentences. neighbour: the same of the better neighbour. number: a number is asked for and there is one. kind,
+    counted: it holds the kind of thing that is asked for (see `expected`). result, limit: a result, or a limitation, is asked
+    for and its words are there; no limit: the words of a limitation that nobody asked for. first, last, place: where it stands
+    (0 to 1). link: it holds a link that nobody asked for. length: in 200 characters, up to 2.
     """
     of_title = set(all_terms(paper.title))
     told = {word: weight for word, weight in weights.items() if word not in of_title}
@@ -46,13 +67,23 @@ def features(question: str, weights: Mapping[str, float], paper: Paper, spans: S
     held = [set(all_terms(text)) for text in texts]
     coverage = [sum(weight for word, weight in told.items() if word in words) / total for words in held]
     asks_number, asks_link = bool(_ASKS_NUMBER.search(question)), bool(_ASKS_LINK.search(question))
+    asks_result, asks_limit = bool(_ASKS_RESULT.search(question)), bool(_ASKS_LIMIT.search(question))
+    last = len(texts) - 1
     rows = [
         (
             float(cosines[i]),
+            float(aspects[i]),
             coverage[i],
-            max((coverage[j] for j in (i - 1, i + 1) if 0 <= j < len(spans)), default=0.0),
+            max((coverage[j] for j in (i - 1, i + 1) if 0 <= j <= last), default=0.0),
             asks_number and bool(_HAS_NUMBER.search(text)),
+            max(expected.held(question, text), 0.0),
+            max(expected.counted(question, text), 0.0),
+            asks_result and bool(_HAS_RESULT.search(text)),
+            asks_limit and bool(_HAS_LIMIT.search(text)),
+            not asks_limit and bool(_HAS_LIMIT.search(text)),
             i == 0,
+            i == last,
+            i / max(last, 1),
             not asks_link and bool(_HAS_LINK.search(text)),
             min(len(text) / 200, 2.0),
         )
@@ -61,6 +92,6 @@ def features(question: str, weights: Mapping[str, float], paper: Paper, spans: S
     return np.array(rows, dtype=float).reshape(len(spans), len(FEATURES))
 
 
-def scores(question: str, weights: Mapping[str, float], paper: Paper, spans: Sequence[Span], cosines: np.ndarray) -> np.ndarray:
+def scores(question: str, weights: Mapping[str, float], paper: Paper, spans: Sequence[Span], cosines: np.ndarray, aspects: np.ndarray) -> np.ndarray:
     """Higher is better; comparable within one paper only. Shape (len(spans),)."""
-    return features(question, weights, paper, spans, cosines) @ WEIGHTS
+    return features(question, weights, paper, spans, cosines, aspects) @ WEIGHTS

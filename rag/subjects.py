@@ -1,0 +1,146 @@
+"""Which papers a question is about, and what it asks of each: one paper as a rule, both sides of a comparison, one a part.
+
+Names decide where the question says any; the search decides otherwise. Chooses papers, never sentences, and refuses nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Callable, NamedTuple, Sequence
+
+import numpy as np
+
+from .lexical import all_terms
+from .names import Mention, Names, without
+from .questions import compares, parts
+from .retrieve import Found
+
+MAX_SIDES = 4
+_MARGIN = 0.04
+"""A further paper counts as found too if its score is within this of the best paper's."""
+MAX_PAPERS = 3
+_DESCRIBED = 0.2
+"""Least score of a paper that only a part of the question describes."""
+_ELSEWHERE, _DESCRIBED_WELL = 0.15, 0.4
+"""How much better, and how well, a part of a question must describe another paper to be about that one."""
+_THREE = re.compile(r"\b(?:three|all three|each of the three)\b", re.IGNORECASE)
+_CUT = re.compile(
+    r"\s*(?:[?;.](?=\s)|,|:|\b(?:vs|versus|and|or|against|with|while|whereas|another|than|compared|from|the other|one paper|but)\b\.?)\s*", re.IGNORECASE
+)
+
+_THE_PAPER = re.compile(r"\b(?:the|that|a|an) ((?:[\w'’-]+ ){1,7}?)(?:papers?|study|work)\b", re.IGNORECASE)
+
+Find = Callable[[str, int, "tuple[str, ...] | None"], "list[Found]"]
+"""(text, limit, ids of the only papers or None) → hits, best first."""
+
+
+class Subject(NamedTuple):
+    """A paper as found for `asked`: the question, or the part of it or the side that is this paper's. `aspects`: its sentences'
+    cosines to what is asked, without the names and the title's words, which every sentence of the paper is near to."""
+
+    found: Found
+    asked: str
+    aspects: np.ndarray
+
+
+def subjects(question: str, found: Sequence[Found], names: Names, rarity: Callable[[str], float], find: Find) -> tuple[list[Subject], bool]:
+    """The papers with what is asked of each, in the order in which to answer, and whether they are sides to compare. `found`:
+    the hits for the whole question, best first."""
+    chosen, comparing = _chosen(question, found, names, rarity, find)
+    return [Subject(f, asked, _aspects(asked, f, names, rarity, find)) for f, asked in chosen], comparing
+
+
+def _aspects(asked: str, found: Found, names: Names, rarity: Callable[[str], float], find: Find) -> np.ndarray:
+    title = set(all_terms(found.hit.paper.title))
+    bare = " ".join(word for word in without(asked, names.mentions(asked, rarity)).split() if not title.intersection(all_terms(word)))
+    again = find(bare, 1, (found.hit.paper.id,)) if bare and bare != asked else []
+    return again[0].sentence_cosines if again else found.sentence_cosines
+
+
+def _chosen(question: str, found: Sequence[Found], names: Names, rarity: Callable[[str], float], find: Find) -> tuple[list[tuple[Found, str]], bool]:
+    mentions = names.mentions(question, rarity)
+    own = [m for m in mentions if m.own]
+    named = _named(question, own or mentions, found[:3] if not own else found, find, strict=True)
+    several = compares(question) or bool(named and _described(question, mentions))
+    if several:
+        named = _named(question, mentions, found, find)
+    if len(named) > 1 or several:
+        sides = _sides(question, mentions, named, found, find)
+        if len(sides) > 1:
+            return sides, True
+    divided = parts(question)
+    if len(divided) > 1:
+        return _by_part(divided, names, rarity, found, named, find), False
+    if named:
+        return [(named[0], question)], False
+    near = [f for f in found[:MAX_PAPERS] if f.hit.score >= found[0].hit.score - _MARGIN] if found else []
+    return [(f, question) for f in near], False
+
+
+def _named(question: str, mentions: Sequence[Mention], found: Sequence[Found], find: Find, strict: bool = False) -> list[Found]:
+    """One paper a mention, each once: of several that share the name, the one that fits the question best. `strict`: a name
+    that isn't the paper's own must have led the search to it, too."""
+    kept: dict[str, Found] = {}
+    for mention in mentions:
+        among = [f for f in found if f.hit.paper.id in mention.papers]
+        if not among and (mention.own or not strict):
+            among = find(question, 1, mention.papers)
+        if among:
+            kept.setdefault(among[0].hit.paper.id, among[0])
+    return list(kept.values())
+
+
+def _sides(question: str, mentions: Sequence[Mention], named: Sequence[Found], found: Sequence[Found], find: Find) -> list[tuple[Found, str]]:
+    """The named papers, and where there are too few of them those that pieces of the question describe."""
+    sides = list(named)[:MAX_SIDES]
+    wanted = 3 if _THREE.search(question) else 2
+    described = _described(question, mentions)
+    if len(sides) < wanted or described:
+        ids = {f.hit.paper.id for f in sides}
+        scores: dict[str, float] = {}
+        for piece in described or _pieces(question, mentions):
+            for hit in find(piece, 2, None):
+                scores[hit.hit.paper.id] = max(scores.get(hit.hit.paper.id, 0.0), hit.hit.score)
+        for f in found[:3]:
+            scores[f.hit.paper.id] = max(scores.get(f.hit.paper.id, 0.0), f.hit.score)
+        ranked = sorted((i for i in scores if i not in ids and scores[i] >= _DESCRIBED), key=lambda i: -scores[i])
+        for paper_id in ranked[: max(wanted - len(sides), 0)]:
+            sides += find(question, 1, (paper_id,))
+    asked = []
+    for side in sides:
+        others = [m for m in mentions if side.hit.paper.id not in m.papers]
+        text = without(question, others)
+        asked += [(again, text) for again in find(text, 1, (side.hit.paper.id,))]
+    return asked
+
+
+def _described(question: str, mentions: Sequence[Mention]) -> list[str]:
+    """Papers that the question speaks of without their names: "the protein dynamics paper"."""
+    return [m[1] for m in _THE_PAPER.finditer(without(question, mentions)) if len(re.findall(r"\w{3,}", m[1])) >= 2]
+
+
+def _pieces(question: str, mentions: Sequence[Mention]) -> list[str]:
+    """What stands between the names and connectives, if it has words enough to describe a paper."""
+    pieces = _CUT.split(without(question, mentions))
+    return [piece for piece in pieces if piece and len(re.findall(r"\w{3,}", piece)) >= 2]
+
+
+def _by_part(
+    divided: Sequence[str], names: Names, rarity: Callable[[str], float], found: Sequence[Found], named: Sequence[Found], find: Find
+) -> list[tuple[Found, str]]:
+    """Each part with its paper: the one that it names, else the one that it describes better than the whole question does
+    any, else that of the part before."""
+    whole = named[0] if named else found[0] if found else None
+    chosen: list[tuple[Found, str]] = []
+    for part in divided:
+        own = _named(part, names.mentions(part, rarity), (), find)
+        best = find(part, 1, None)
+        if own:
+            chosen += [(f, part) for f in own[:MAX_SIDES]]
+            continue
+        paper = chosen[-1][0].hit.paper if chosen else whole.hit.paper if whole else None
+        stays = find(part, 1, (paper.id,)) if paper else []
+        if best and (not stays or best[0].hit.score > stays[0].hit.score + _ELSEWHERE and best[0].hit.score >= _DESCRIBED_WELL):
+            stays = best
+        chosen += [(f, part) for f in stays]
+    return chosen
