@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from .lexical import STOP_WORDS
 from .papers import Paper
 from .passages import Span, sentences
 from .questions import NOUNS_FOR_PAPERS as _PAPERS
@@ -26,7 +27,7 @@ _ASKS_FEATURE = {
 }
 _GIVES = re.compile(r"\b(?:giv\w*|ha(?:s|ve|ving)|with|contain\w*|includ\w*|provid\w*|point\w* (?:to|at)|offer\w*|stat\w*|link\w*|report\w*|carry|come with|mention\w*|quot\w*|collecting)\b", re.IGNORECASE)
 _SAYS = re.compile(
-    r"\b(?:mention(?:s|ing)?|nam(?:e|ing)(?! (?:them|all|the papers|everything|every|me|those|each|the ones))|contain(?:s|ing)?|"
+    r"\b(?:mention(?:s|ing)?|nam(?:es?|ing)(?! (?:them|all|the papers|everything|every|me|those|each|the ones))|contain(?:s|ing)?|"
     r"(?:us(?:e|es|ing)|with|has|have|hold|say|says|contain|contains|includes?|having|saying|write|carry)(?: literally)? (?:the|a) (?:exact )?(?:words?|terms?|phrases?|names?|strings?|expressions?)|"
     r"(?:the|a) (?:words?|terms?|phrases?|strings?|expressions?)|bring(?:s|ing)? up|refer(?:s|ring)? to|spell(?:s|ing)? out|"
     r"literally (?:say|says|use|uses|contain|write)|(?:explicitly )?cit(?:e|es|ing)|say(?:s|ing)? (?:something |anything )?about|talk(?:s|ing)? (?:about|of)|speak(?:s|ing)? of|call(?:s|ed)? (?:something|\w+)(?: of theirs)?(?= [\"“])|quot(?:e|es|ing))\b",
@@ -34,25 +35,45 @@ _SAYS = re.compile(
 )
 _IS_SAID = re.compile(
     r"\b(?:(?:is|are|was|were|get|gets) (?:ever |explicitly )?(?:mentioned|named|cited|brought up|referred to|used|found)|mentioned|by name|(?:turn|crop|come|show)(?:s|ing)? up|appear(?:s|ing)?|occur(?:s|ring)?|"
-    r"named(?= in)|in it|mentions? it|names? it|literally|verbatim|word for word)\b",
+    r"named(?= in| by)|used(?= in| by|[?.]|$)|found(?= in|[?.]|$)|occurs?|in it|mentions? it|names? it|literally|verbatim|word for word)\b",
     re.IGNORECASE,
+)
+_IN_TEXT = re.compile(
+    r"\b(?:in (?:the|any|an|whose|which|their|its|what) (?:abstracts?|text|wording)|in any abstracts?|with .{2,40} in it|(?:which|whose|what|the|any|all|how many|every) abstracts? (?:says?|writes?|has|have|reads?)|(?:abstracts?|papers?|who) (?:that |which )?(?:says?|writes?)|"
+    r"mentions of|mentions,? but|which of these words)\b",
+    re.IGNORECASE,
+)
+_WITHOUT = re.compile(
+    r",?\s*(?:\bbut\b )?(?:\bwithout\b|\bleav(?:e|ing) out\b|\bexcluding\b|\bexcept\b|\bthat (?:do|does)(?:n['’]t| not)\b|\bbut not\b|\band not\b|\bminus\b|\bnot counting\b|\bskip(?:ping)?\b)", re.IGNORECASE
 )
 _LOOSE = re.compile(r"(?:say(?:s|ing)? (?:something |anything )?about|talk(?:s|ing)? (?:about|of)|speak(?:s|ing)? of|(?:explicitly )?cit(?:e|es|ing)|show(?:s|ing)? up|appear(?:s|ing)?|us(?:e|es|ing))", re.IGNORECASE)
 _STOP = re.compile(r"[?!;:]|\.(?:\s|$)|\s[–—-]\s|,(?= (?:please|pls|using|and (?:how|which|what|give|list)|i |in (?:the|any|their) ))", re.IGNORECASE)
 _OR = re.compile(r"\s*,\s*(?:or |and )?|\s*/\s*|\s+(?:and/)?or(?: at least)?\s+", re.IGNORECASE)
+_AND = re.compile(_OR.pattern + r"|\s+and\s+", re.IGNORECASE)
+_ANY_OF = re.compile(r"\b(?:one|any|either) of (?:them|these|those|the)\b|\beither\b", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“”«»]([^\"“”«»]{2,80})[\"“”«»]|(?<!\w)['‘’]([^'‘’]{2,80})['‘’](?!\w)")
 _NAMED = re.compile(r"(?<![\w-])(?:[A-Z]{2,}[\w+.-]*\w|[A-Z]?[a-z]+[A-Z][\w-]*|[A-Za-z][\w]*-?\d[\w.-]*|[A-Z][a-z]+(?: [A-Z][a-z]+)+)(?![\w-])")
 _NEGATED = re.compile(r"\b(?:not|n['’]t|never|without|no)\b(?= (?:\w+ ){0,2}(?:mention|nam|contain|giv|us|refer|say|cit|a |any |link|github|stat|provid|includ))", re.IGNORECASE)
 _YEAR = re.compile(r"\b(?:from|in|of|since|before|after|published in|until)(?: the)?(?: year)? ((?:19|20)\d\d)\b", re.IGNORECASE)
-_AUTHOR = re.compile(r"\b(?:written by|authored by|co-?authored by|published by|papers? by|works? by|articles? by|papers? of|papers? from|has|have|did) ([A-ZÀ-Ž][\w’'.-]+(?: (?:[A-ZÀ-Ž][\w’'.-]*|van|von|de|der|den|di|la|le|el))*)")
+_PERSON = r"((?:[A-ZÀ-Ž][\w’'.-]*)(?: (?:[A-ZÀ-Ž][\w’'.-]*|van|von|de|der|den|di|la|le|el|bin))*)"
+_AUTHORS = tuple(
+    re.compile(before + _PERSON + after)
+    for before, after in (
+        (r"\b(?i:(?:co-?)?(?:written|authored|published|papers?|works?|articles?|anything|something|everything|stuff|abstracts?)(?: here| in here)? by) ", ""),
+        (r"\b(?i:(?:what|which|how many)\b.{0,40}\b(?:did|has|have|does|do)) ", r" (?i:\w* ?(?:writ(?:e|ten)|author(?:ed)?|publish(?:ed)?|co-?author(?:ed)?|contribut\w+)\b)"),
+        (r"\b(?i:authors? (?:is|are|named|called|include|includes)|(?:whose|with the) (?:last |first |family |sur)?name(?: is)?|author whose (?:last |first |family |sur)?name is) ", ""),
+        (r"\b(?i:(?:with|have|has|list|lists|listing|includ\w+)) ", r" (?i:as (?:an? |the |one of the )?(?:\w+ )?(?:co-?)?authors?|among (?:the|its|their) authors)"),
+        (r"\b(?i:is|are) ", r" (?i:an? (?:co-?)?authors? (?:of|on|in))"),
+    )
+)
 _FILLER = re.compile(
     rf"please|pls|plz|thanks?|list|enumerate|name|them|those|these|show|give|find|tell|get|collect|i|we|me|us|my|our|you|your|which|what|who|where|how|many|just|curious|all|every(?:thing)?|each|"
     rf"any(?:thing|where|one)?|some|of|the|here|there|a|an|single|{_PAPERS}|collection|library|do|does|did|is|are|was|were|be|been|have|has|had|can|could|would|will|that|this|it|its|their|they|whose|in|to|on|about|for|with|at|"
     rf"as|by|from|into|and|or|so|also|like|want|see|need|least|words?|terms?|phrases?|strings?|names?|mention(?:s|ed)?|only|not|don['’]t|doesn['’]t|using|use|say|something|literally|text|title|once|somewhere|report|number|"
-    rf"authors?|people|ever|explicitly|exact|write|refer|refers|come|comes|more|than|both|either|abstract's",
+    rf"authors?|people|someone|anyone|ever|explicitly|exact|write|writes?|writing|whom|whose|lists?|all|two|one|ones|such|included|including|says|please|again|too|opens?|starts?|terms?|know|interested|be|i'd|i’d|i'm|these|bring|up|refer|refers|come|comes|more|than|both|either|abstract's",
     re.IGNORECASE,
 )
-_ASIDE = re.compile(r",? (?:either|whether|for example|for instance|e\.g\.|i\.e\.|as an? \w+|no matter|regardless)\b.*", re.IGNORECASE)
+_ASIDE = re.compile(r",? (?:either (?:as|in|on)|(?<=, )whatever|(?<=, )whichever|whether|for example|for instance|e\.g\.|i\.e\.|as an? \w+|no matter|regardless)\b.*", re.IGNORECASE)
 _TOPICAL_FILLER = re.compile(
     rf"\b(?:please|pls|plz|list|enumerate|name|them|show|give|find|tell|get|me|us|which|what|how|many|all|every|any|anyone|each|of|the|these|those|here|there|{_PAPERS}|do|does|did|we|you|have|got|what's|that|who|are|is|in|to|on|about|"
     rf"a|an|i|i'd|i'm|as|like|want|need|would|could|for|with|whatever|purpose|relevant|recent|several|one|ones|their|its|it|apply|anything|concerned|deal(?:s|ing)?|look(?:s|ing)? into|looking|surveying|into|main|core|central|topic|"
@@ -84,6 +105,7 @@ class Criterion:
     years: tuple[int, int] = (0, 9999)
     abstract_only: bool = False
     bare: bool = False
+    unwanted: tuple[str, ...] = ()
 
 
 def criterion(question: str) -> Criterion:
@@ -93,6 +115,12 @@ def criterion(question: str) -> Criterion:
         return record
     abstract_only = bool(re.search(r"\babstracts?\b", question, re.IGNORECASE))
     negated = bool(_NEGATED.search(question))
+    unwanted: tuple[str, ...] = ()
+    parted = None if negated and not re.search(r"\b(?:but|without|leave|leaving|exclud|except)", question, re.IGNORECASE) else _WITHOUT.search(question)
+    if parted and parted.start() > 12:
+        unwanted = _phrases(f"abstracts that mention {_trimmed(question[parted.end():])}")
+        if unwanted:
+            question, negated = question[: parted.start()], False
     for feature, pattern in _ASKS_FEATURE.items():
         match = pattern.search(question)
         if match and _GIVES.search(question[: match.start()]) or match and feature != LINK and (_SAYS.search(question) or _IS_SAID.search(question)):
@@ -100,7 +128,8 @@ def criterion(question: str) -> Criterion:
     phrases = _phrases(question)
     if phrases:
         shown = " or ".join(f"“{phrase}”" for phrase in phrases)
-        return Criterion("mention", shown, phrases=phrases, negated=negated, abstract_only=abstract_only)
+        shown += f" but not {' or '.join(f'“{phrase}”' for phrase in unwanted)}" if unwanted else ""
+        return Criterion("mention", shown, phrases=phrases, negated=negated, abstract_only=abstract_only, unwanted=unwanted)
     bare = not re.findall(r"\w{3,}", _TOPICAL_FILLER.sub(" ", _CONTRIBUTION_WORDS.sub(" ", question)))
     text = " ".join(_TOPICAL_FILLER.sub(" ", re.sub(r"[?!:;–]+|[.,](?!\w)", " ", question)).split())
     return Criterion("topic", text, text=text, bare=bare) if text else Criterion("all")
@@ -110,13 +139,14 @@ _FEATURE_SHOWN = {LINK: "a web link", GITHUB: "a GitHub link", PERCENT: "a perce
 
 
 def _record(question: str) -> Criterion | None:
-    author, year = _AUTHOR.search(question), _YEAR.search(question)
+    author = next((match for pattern in _AUTHORS if (match := pattern.search(question))), None)
+    year = _YEAR.search(question)
     rest = " ".join(word for word in _YEAR.sub(" ", question).split() if not _FILLER.fullmatch(word.strip("?!.,;:")))
     years = (0, 9999)
     if year:
         at, word = int(year[1]), year[0].split()[0].lower()
         years = {"since": (at, 9999), "after": (at + 1, 9999), "before": (0, at - 1), "until": (0, at)}.get(word, (at, at))
-    if author and len(author[1].split()) >= 1 and (len(author[1].split()) > 1 or re.search(r"\bby\b", author[0])):
+    if author:
         return Criterion("record", f"by {author[1]}", author=author[1].rstrip("."), years=years)
     if year and not re.findall(r"\w{3,}", re.sub(r"\b(?:published|dated|year|years|came|appeared)\b|(?:19|20)\d\d", " ", rest, flags=re.IGNORECASE)):
         return Criterion("record", year[0], years=years)
@@ -128,19 +158,21 @@ def _phrases(question: str) -> tuple[str, ...]:
     plain = _ASIDE.sub("", re.sub(r"(?<=\w)\((?:s|d|es|ed|ing)\)", "", question))
     plain = re.sub(r"\([^)]*\)", " ", plain)
     cue = _SAYS.search(plain) or _IS_SAID.search(plain)
-    if not cue:
-        return ()
-    quoted = [part for pair in _QUOTED.findall(question) for q in pair if q for part in re.split(r"\s*/\s*", q)]
+    quoted = [part for pair in _QUOTED.findall(plain) for q in pair if q for part in re.split(r"\s*/\s*", q)]
     if quoted:
-        return _distinct([*quoted, *re.findall(r"\b([\w-]{4,}) \(?or [\"“]", question), *re.findall(r"[\"”] \(?or (?:write |say |with |the word )*([\w-]{4,})", question)])
+        more = [*re.findall(r"\b([\w-]{4,}) \(?or [\"“]", question), *re.findall(r"[\"”],? \(?or (?:write |say |with |the word )*([\w-]{4,})", question)]
+        return tuple(dict.fromkeys([*(q.strip(" .?!,:;") for q in quoted), *(word for word in more if not _FILLER.fullmatch(word))]))[:8]
+    if not cue:
+        inside = _IN_TEXT.search(plain)
+        return _distinct([_trimmed(part) for part in _OR.split(_IN_TEXT.sub(" , ", _STOP.split(plain)[0] if inside.start() < len(_STOP.split(plain)[0]) else plain))], 4) if inside else ()
     before, after = _STOP.split(plain[: cue.start()])[-1], _STOP.split(plain[cue.end() :])[0]
     for side in [*((after, before) if cue.re is _SAYS else (before, after)), *_STOP.split(plain)]:
-        phrases = _distinct([_trimmed(part) for part in _OR.split(_IS_SAID.split(side)[0])])
+        phrases = _distinct([_trimmed(part) for part in (_AND if _ANY_OF.search(plain) else _OR).split(_IS_SAID.split(side)[0])])
         if phrases:
             break
     if _LOOSE.fullmatch(cue[0]) and not re.search(r"\babstracts\b|\bwords?\b|\bterms?\b", question, re.IGNORECASE) and not any(_NAMED.search(p) for p in phrases):
         return ()  # papers that talk about fairness are about it; they need not use the word
-    return phrases if all(len(phrase.split()) <= 6 for phrase in phrases) else ()
+    return phrases
 
 
 def _trimmed(part: str) -> str:
@@ -153,8 +185,9 @@ def _trimmed(part: str) -> str:
     return " ".join(words)
 
 
-def _distinct(phrases: list[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(phrase.strip(" .?!,:;") for phrase in phrases if re.search(r"\w\w", phrase)))[:8]
+def _distinct(phrases: list[str], words: int = 6) -> tuple[str, ...]:
+    kept = dict.fromkeys(phrase.strip(" .?!,:;*'’") for phrase in phrases if any(len(word) > 1 and word.lower() not in STOP_WORDS for word in re.findall(r"\w+", phrase)))
+    return tuple(kept)[:8] if all(len(phrase.split()) <= words for phrase in kept) else ()
 
 
 def pattern(phrase: str) -> re.Pattern[str]:
@@ -175,6 +208,8 @@ def mention(criterion: Criterion, paper: Paper) -> tuple[bool, Span | None]:
     found = any(p.search(paper.abstract) for p in patterns)
     spans = sentences(paper.abstract) if found else []
     shows = next((span for span in spans if any(p.search(paper.abstract, span.start, span.end) for p in patterns)), None)
+    if any(pattern(phrase).search(f"{paper.title}\n{paper.abstract}") for phrase in criterion.unwanted):
+        return False, None
     there = found or not criterion.abstract_only and any(p.search(paper.title) for p in patterns)
     return (not there, None) if criterion.negated else (there, shows)
 

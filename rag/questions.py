@@ -57,6 +57,11 @@ _LIST = re.compile(
     rf"|[:,?.–-]\s*(?:which|what) {_MANY}\W*$|[:;,–-]\s*{_MANY}\W*$|\b{_MANY},? (?:please|pls)\W*$"
     rf"|\b(?:list|name) (?:them|those|everything|all|whatever)\b|\blist (?:please|pls)\b|\ball that apply\b|\ball of (?:them|it)\W*(?:please|pls)?\W*$|[.?!,:;–-]\s*list(?: (?:them|all|please|pls))?\W*$"
     rf"|^\W*(?:who|where|which)\b.*\b(?:i need|give me|show me|all of them|every paper|list)\b"
+    rf"|^\W*(?:and )?who (?:else )?(?:all )?(?:works?|tackles?|builds?|does|studies|uses|mentions?|writes?|names?|deals?|applies|investigates|addresses)\b|\bwho (?:builds|does|mentions|names|uses|writes|cites) (?:them|it|one)?\W*$"
+    rf"|\b(?:is|are|was|were)\b.{{1,60}}\bin any (?:abstract|paper|title)s?\b|\b(?:named|mentioned|used|cited) by (?:any|some)(?:one|body)\b|\bwho (?:\w+ ){{0,3}}(?:mentions?|names?|writes|says)\b"
+    rf"|\bwhere (?:is|are|does|do) .{{1,80}}\b(?:mentioned|found|used|occurs?|appears?|named|come up|turn up)\b|\bwhere (?:the|this) (?:word|term|name|phrase)\b|\beverything (?:with|on|about|that|by)\b"
+    rf"|^\W*mentions of\b|\bmentions,? but\b|\b(?:in|from) (?:whose|which|what) (?:abstract|paper)s?\b|\bwhose (?:abstract|paper|title)s?\b|\b(?:methods|works?|ideas|anything) anyone\b|\bwhat['’]?s there\W*$"
+    rf"|^\W*(?:[\w-]+ ){{1,4}}papers\b(?! (?:say|do|are|is|was|were|have|differ|agree|compare|propose|show|find|use|claim))|^\W*paper titles\b|\b(?:anything|something|papers?|works?|articles?) by [A-Z]|\bwhat (?:did|has|have) [A-ZÀ-Ž][\w’'-]+ [A-ZÀ-Ž][\w’'-]+ (?:write|written|publish|published|do|done)\b"
     rf"|\bhow many (?:authors|of (?:them|these|those|the)|there)\b.*\b{_MANY}\b|\b(?:are|have) there (?:any )?(?:other |more )?{_MANY}\b",
     re.IGNORECASE,
 )
