@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Collection, Iterator
 
+from .followup import standalone
 from .papers import Answer, Event
-from .questions import needs_context
 
 if TYPE_CHECKING:
     from .library import Library
@@ -37,14 +37,7 @@ class Conversation:
 
     def stream(self, question: str, within: Collection[str] | None = None) -> Iterator[Event]:
         """`within`: ids of the only papers to answer from, this time. The turn is remembered once its Answer has come; a turn that was stopped or failed is not."""
-        for event in self._library.as_query_engine(within).stream(question, self._standalone(question)):
+        for event in self._library.as_query_engine(within).stream(question, standalone(question, self._turns, self._library, within)):
             if event.answer:
                 self._turns = [*self._turns, (question, event.answer)][-_REMEMBERED:]
             yield event
-
-    def _standalone(self, question: str) -> str:
-        """The question with what it points back to: the title of the paper that the last answer cited first."""
-        if not self._turns or not needs_context(question):
-            return ""
-        cited = [answer.citations for _, answer in self._turns if answer.citations]
-        return f"{question} ({cited[-1][0].paper.title})" if cited else ""

@@ -1,0 +1,125 @@
+"""A follow-up made complete in itself by rules: the question, with the titles of the papers that it points back to.
+
+Adds titles and nothing else, so what is carried over can be seen in the query. A question that names a paper of its own, or says
+that it changes the subject, or is about another paper for all that the search can tell, is left as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Collection, Mapping, Protocol, Sequence
+
+from .lexical import all_terms, terms
+from .names import NAME, Names, without
+from .papers import Answer, Paper
+from .questions import changes_subject, compares, is_small_talk, needs_context
+from .retrieve import Found
+
+_NEAR, _FAR = 0.12, 0.25
+"""By how much another paper must fit better than the one spoken of, for a question without and with a word that points back."""
+_CLEAR = 0.5
+"""Score from which the search has found what a question is about, pronoun or not."""
+_FEW = 4
+"""Words that are too few to be a question of its own."""
+_ORDER = {"first": 0, "1st": 0, "former": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3, "4th": 3, "fifth": 4, "5th": 4, "last": -1, "latter": -1}
+_PLACED = re.compile(rf"\bthe ({'|'.join(_ORDER)})\b(?! (?:time|step|stage|author|sentence|word|part|problem|reason|question))|\bpaper (?:no\.? ?|number |#)?(\d{{1,2}})\b|\[(\d{{1,2}})\]", re.IGNORECASE)
+_OTHER = re.compile(r"\bthe other(?: one| paper| method| study)?\b", re.IGNORECASE)
+_THE_ONE = re.compile(r"\b(?:the|that) ((?:[\w-]+ ){1,3})(?:one|paper|study|work|method)\b", re.IGNORECASE)
+_THEM = re.compile(r"\b(?:them|both|these|those|the two|each)\b", re.IGNORECASE)
+_ONLY_ABOUT = re.compile(r"^\W*(?:(?:and|but|ok(?:ay)?|so)[,.]? )?(?:what|how) about\b|^\W*and\b", re.IGNORECASE)
+
+
+class Searched(Protocol):
+    """What is needed of a library."""
+
+    def find(self, query: str, limit: int, *, within: Collection[str] | None) -> list[Found]: ...
+    def names(self) -> Names: ...
+    def rarity(self, words: Sequence[str]) -> Mapping[str, float]: ...
+
+
+def standalone(question: str, turns: Sequence[tuple[str, Answer]], library: Searched, within: Collection[str] | None = None) -> str:
+    """The question with what it needs of the earlier turns, or the question itself."""
+    spoken = _spoken_of(turns)
+    if not spoken or changes_subject(question) or is_small_talk(question):
+        return question
+    names = library.names()
+    named = [m for m in names.mentions(question, lambda text: max(library.rarity(all_terms(text)).values(), default=1.0)) if m.own]
+    if named:
+        rest = terms(without(question, named))
+        return f"{question} {_aspect(turns)}".strip() if not rest and _ONLY_ABOUT.search(question) else question
+    papers = _pointed_at(question, spoken, turns)
+    if papers:
+        return _with(question, papers)
+    last = spoken[-1]
+    if len(terms(question)) and not _belongs(question, last, library, within):
+        return question
+    return _with(question, [last])
+
+
+def _with(question: str, papers: Sequence[Paper]) -> str:
+    return f"{question} ({'; '.join(paper.title for paper in papers)})"
+
+
+def _spoken_of(turns: Sequence[tuple[str, Answer]]) -> list[Paper]:
+    """The papers of the conversation, each once, the one spoken of last at the end; none after a refusal that had nothing to do
+    with them."""
+    spoken: dict[str, Paper] = {}
+    for question, answer in turns:
+        if answer.status == "refused" and answer.query.strip() == question.strip() and not answer.notice:
+            spoken = {}
+        cited = [c.paper for c in answer.citations] or ([answer.related[0]] if answer.notice and answer.status == "refused" and answer.related else [])
+        for paper in reversed(cited):
+            spoken.pop(paper.id, None)
+            spoken[paper.id] = paper
+    return list(spoken.values())
+
+
+def _pointed_at(question: str, spoken: Sequence[Paper], turns: Sequence[tuple[str, Answer]]) -> list[Paper]:
+    """The papers that are pointed at by place ("the second one"), as the other one, by a word of theirs ("the ImageNet one"), or
+    together ("compare them")."""
+    listed = next((tuple(c.paper for c in answer.citations) for _, answer in reversed(turns) if len(answer.citations) > 1), ())
+    order = listed or tuple(_first_seen(turns))
+    placed = _PLACED.search(question)
+    if placed and len(order) > 1:
+        place = _ORDER[placed[1].lower()] if placed[1] else int(placed[2] or placed[3]) - 1
+        if -len(order) <= place < len(order):
+            return [order[place]]
+    if _OTHER.search(question) and len(order) > 1:
+        others = [paper for paper in order if paper.id != spoken[-1].id]
+        return others[-1:]
+    described = _THE_ONE.search(question)
+    if described and len(spoken) > 1:
+        words = set(terms(described[1]))
+        held = [(len(words & set(all_terms(f"{p.title} {p.abstract}"))) + 0.5 * bool(words & set(all_terms(p.title))), n, p) for n, p in enumerate(spoken)]
+        best = max(held, key=lambda h: h[:2])
+        if words and best[0] >= 1:
+            return [best[2]]
+    if len(spoken) > 1 and compares(question) and _THEM.search(question):
+        return [*(listed[:3] if listed and listed[0].id in {p.id for p in spoken[-len(listed) :]} else spoken[-2:])]
+    return []
+
+
+def _first_seen(turns: Sequence[tuple[str, Answer]]) -> list[Paper]:
+    return list({c.paper.id: c.paper for _, answer in reversed(turns) for c in answer.citations[:1]}.values())[::-1]
+
+
+def _belongs(question: str, last: Paper, library: Searched, within: Collection[str] | None) -> bool:
+    """Whether the question is about the paper spoken of last: it points back or is too short to stand alone, and no other paper
+    fits far better; or that paper fits nearly as well as any."""
+    best = library.find(question, 1, within=within)
+    here = library.find(question, 1, within=(last.id,))
+    if not best or not here:
+        return bool(here)
+    behind = best[0].hit.score - here[0].hit.score
+    words = re.findall(r"\w+", question)
+    unknown = any(all(library.rarity([w]).get(w, 1.0) >= 1.0 for w in all_terms(name)) for name in NAME.findall(question))
+    if needs_context(question) or len(words) <= _FEW:
+        return behind < (_NEAR if unknown else _FAR) or best[0].hit.score < _CLEAR and not unknown
+    known = here[0].hit.lexical
+    return behind < _NEAR and known > 0.15
+
+
+def _aspect(turns: Sequence[tuple[str, Answer]]) -> str:
+    """What the question before asked, for "and what about X?": its words, without brackets."""
+    question = next((asked for asked, answer in reversed(turns) if answer.status != "chat"), "")
+    return f"({question.strip()})" if question else ""
