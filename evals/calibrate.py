@@ -89,7 +89,7 @@ def fit_answerability(library: Library, questions: list[dict]) -> np.ndarray:
         found = library.find(question["question"], 10)
         subjects, _ = about(library, question["question"], found)
         first = [s.found for s in subjects[:1]] or found
-        rows.append((1.0, *answerable.features(question["question"], first, library.rarity(terms(question["question"])))))
+        rows.append((1.0, *answerable.features(question["question"], first, library.rarity(terms(question["question"])), any(s.named for s in subjects))))
         labels.append(question["answerable"])
     x, y = np.array(rows), np.array(labels, dtype=float)
     w = _logistic(x, y, np.where(y == 1, 0.5 / y.mean(), 0.5 / (1 - y.mean())), 0.5)

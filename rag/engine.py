@@ -74,7 +74,7 @@ def _quoted(library: Library, query: str, found: list[Found], within: Collection
     first = list(dict.fromkeys(s.found.hit.paper.id for s in chosen))
     by_id = {f.hit.paper.id: f for f in [*(s.found for s in reversed(chosen)), *found]}
     ordered = sorted(by_id.values(), key=lambda f: (_place(f, first), -f.hit.score))
-    likely = answerability(query, ordered, rarity, library.names())
+    likely = answerability(query, ordered, rarity, any(s.named for s in chosen))
     lacking = len(chosen) == 1 and unstated(query, chosen[0].found.hit.paper)
     if likely >= 0.5 and lacking:
         answer = extractive.unstated(query, chosen[0], rarity, found)

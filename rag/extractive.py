@@ -25,7 +25,7 @@ _RELATED = 0.5
 def answer(query: str, subjects: Sequence[Subject], comparing: bool, rarity: Mapping[str, float], found: Sequence[Found]) -> Answer:
     """The papers in `subjects` quoted on what is asked of each. `rarity`: of the question's stemmed words; 1 for one that no
     paper holds. `found`: the hits, best first, for the related papers. The answer's timings are empty."""
-    room = _room(len({s.found.hit.paper.id for s in subjects}), len(subjects))
+    room = 3 if comparing and len(subjects) == 2 else _room(len({s.found.hit.paper.id for s in subjects}), len(subjects))
     picked: dict[str, tuple[Paper, set[Span]]] = {}
     for subject in subjects:
         paper = subject.found.hit.paper

@@ -36,18 +36,20 @@ Find = Callable[[str, int, "tuple[str, ...] | None"], "list[Found]"]
 
 class Subject(NamedTuple):
     """A paper as found for `asked`: the question, or the part of it or the side that is this paper's. `aspects`: its sentences'
-    cosines to what is asked, without the names and the title's words, which every sentence of the paper is near to."""
+    cosines to what is asked, without the names and the title's words, which every sentence of the paper is near to. `named`: whether the question says the paper's own name."""
 
     found: Found
     asked: str
     aspects: np.ndarray
+    named: bool
 
 
 def subjects(question: str, found: Sequence[Found], names: Names, rarity: Callable[[str], float], find: Find) -> tuple[list[Subject], bool]:
     """The papers with what is asked of each, in the order in which to answer, and whether they are sides to compare. `found`:
     the hits for the whole question, best first."""
     chosen, comparing = _chosen(question, found, names, rarity, find)
-    return [Subject(f, asked, _aspects(asked, f, names, rarity, find)) for f, asked in chosen], comparing
+    own = {i for m in names.mentions(question, rarity) if m.own for i in m.papers}
+    return [Subject(f, asked, _aspects(asked, f, names, rarity, find), f.hit.paper.id in own) for f, asked in chosen], comparing
 
 
 def _aspects(asked: str, found: Found, names: Names, rarity: Callable[[str], float], find: Find) -> np.ndarray:
