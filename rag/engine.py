@@ -15,7 +15,7 @@ from .criteria import criterion
 from .errors import ModelFailed
 from .generative import Complete
 from .papers import Answer, Event, as_text
-from .questions import MAX_QUESTION, asks_for_list, is_small_talk
+from .questions import MAX_QUESTION, asks_for_list, is_foreign, is_small_talk
 from .retrieve import Found
 from .subjects import Subject, subjects
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .library import Library
 
 _CANDIDATES = 10
+_FOREIGN = "The abstracts are in English: of this question they could be searched for its names and numbers only."
 
 
 def respond(library: Library, question: str, complete: Complete | None, query: str = "", within: Collection[str] | None = None) -> Iterator[Event]:
@@ -75,7 +76,7 @@ def _quoted(library: Library, query: str, found: list[Found], within: Collection
     by_id = {f.hit.paper.id: f for f in [*(s.found for s in reversed(chosen)), *found]}
     ordered = sorted(by_id.values(), key=lambda f: (_place(f, first), -f.hit.score))
     likely = answerability(query, ordered, rarity, any(s.named for s in chosen))
-    lacking = len(chosen) == 1 and unstated(query, chosen[0].found.hit.paper)
+    lacking = len(chosen) == 1 and unstated(query, chosen[0].found.hit.paper, rarity, chosen[0].named)
     if likely >= 0.5 and lacking:
         answer = extractive.unstated(query, chosen[0], rarity, found)
         likely *= UNSTATED
@@ -83,6 +84,8 @@ def _quoted(library: Library, query: str, found: list[Found], within: Collection
         answer = extractive.answer(query, chosen, comparing, rarity, found)
     else:
         answer = extractive.refusal(query, found)
+    if is_foreign(query):
+        answer = replace(answer, notice=f"{_FOREIGN} {answer.notice}".strip())
     timings["choose"] = time.perf_counter() - started
     return replace(answer, answerability=likely), ordered
 

@@ -35,12 +35,12 @@ _KINDS = tuple(
             r"\b(?:GPUs?|TPUs?|CPUs?|A100|V100|H100|RTX|NVIDIA|TITAN|hardware|accelerators?|laptop|Franka|Jetson)\b",
         ),
         # money and people behind it
-        (r"\b(?:fund(?:ed|ing|s)?|sponsor\w*|grants?|paid for|pays? for|financ\w+|affiliat\w*|universit(?:y|ies)|institutions?)\b", r"\b(?:fund(?:ed|ing)|sponsor\w*|grants?|affiliat\w*|universit\w+|institut\w+)\b"),
+        (r"\b(?:fund(?:ed|ing|s)?|sponsor\w*|grants?|paid for|pays? for|financed by|affiliat\w*|universit(?:y|ies)|institutions?)\b", r"\b(?:fund(?:ed|ing)|sponsor\w*|grants?|affiliat\w*|universit\w+|institut\w+)\b"),
         # licence
         (r"\blicen[cs]e[sd]?\b", r"\blicen[cs]\w*|\bMIT\b|\bApache\b|\bCC[- ]BY\b"),
         # is it out, where
         (
-            r"\b(?:github|download\w*|pip|install\w*|code|repo(?:sitory)?|weights|checkpoints?) (?:\w+ ){0,4}(?:available|out|released|public\w*|open|online|on github)|\b(?:is|are|was|were|has|have|did)\b.{0,50}\b(?:code|weights|checkpoints?)\b.{0,50}\b(?:available|out|released?|public\w*|open|online|github|shared|published)\b|"
+            r"\b(?:pip|code|repo(?:sitory)?|weights|checkpoints?) (?:\w+ ){0,4}(?:available|out|released|public\w*|open|online|on github)\b|\b(?:is|are|was|were|has|have|did)\b.{0,50}\b(?:code|weights|checkpoints?)\b.{0,50}\b(?:available|out|released?|public\w*|open|online|github|shared|published)\b|"
             r"\bwhere (?:can|do|could) (?:i|we|you|one) (?:get|find|download|install)\b|\bpip install\b",
             r"https?:|github|\b(?:code|source|data ?sets?|models?|package|library|benchmark|suite)\b.{0,80}\b(?:available|releas\w+|open-?sourc\w*|public\w*|publish\w*|provide\w*)|\b(?:open-?sourc\w*|publicly|releas\w+)\b",
         ),

@@ -19,8 +19,8 @@ _NEAR, _FAR = 0.12, 0.25
 """By how much another paper must fit better than the one spoken of, for a question without and with a word that points back."""
 _CLEAR = 0.5
 """Score from which the search has found what a question is about, pronoun or not."""
-_FEW = 4
-"""Words that are too few to be a question of its own."""
+_FEW, _SHORT = 4, 8
+"""Words that are too few to be a question of its own, and few enough to be one only if the search finds its paper."""
 _ORDER = {"first": 0, "1st": 0, "former": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3, "4th": 3, "fifth": 4, "5th": 4, "last": -1, "latter": -1}
 _PLACED = re.compile(rf"\bthe ({'|'.join(_ORDER)})\b(?! (?:time|step|stage|author|sentence|word|part|problem|reason|question))|\bpaper (?:no\.? ?|number |#)?(\d{{1,2}})\b|\[(\d{{1,2}})\]", re.IGNORECASE)
 _OTHER = re.compile(r"\bthe other(?: one| paper| method| study)?\b", re.IGNORECASE)
@@ -115,8 +115,8 @@ def _belongs(question: str, last: Paper, library: Searched, within: Collection[s
     unknown = any(all(library.rarity([w]).get(w, 1.0) >= 1.0 for w in all_terms(name)) for name in NAME.findall(question))
     if needs_context(question) or len(words) <= _FEW:
         return behind < (_NEAR if unknown else _FAR) or best[0].hit.score < _CLEAR and not unknown
-    known = here[0].hit.lexical
-    return behind < _NEAR and known > 0.15
+    known = here[0].hit.lexical > 0.15
+    return known and (behind < _NEAR or len(words) <= _SHORT and best[0].hit.score < _CLEAR)
 
 
 def _aspect(turns: Sequence[tuple[str, Answer]]) -> str:

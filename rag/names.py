@@ -21,6 +21,8 @@ _CALLED = re.compile(
 )
 _BRACKETED = re.compile(r"\(\s*[*\"“']{0,2}([A-Z][\w@$^{}\\+-]{1,20})[*\"”']{0,2}\s*\)")
 _CAPITALISED = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{3,}\b")
+_WORDS = re.compile(r"[^\s,;:?!()\[\]\"“”«»/、。？！\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af\u0400-\u04ff\u0600-\u06ff\u0900-\u097f]+")
+"""Runs that may be part of a name: no script but Latin and Greek writes any here, and Korean and Chinese leave no blank after one."""
 _LONGEST = 5
 """Words in a name."""
 _RARE, _RARER = 0.62, 0.75
@@ -61,7 +63,7 @@ class Names:
     def mentions(self, question: str, rarity: Callable[[str], float]) -> list[Mention]:
         """The names that the question says, longest first where they overlap, in the order of the question. A name that more
         than three papers share names none of them. `rarity(text)`: 0 to 1, how few papers hold the rarest word of a text."""
-        words = list(re.finditer(r"[^\s,;:?!()\[\]\"“”«»/]+", question))
+        words = list(_WORDS.finditer(question))
         found: list[Mention] = []
         taken: set[int] = set()
         for length in range(_LONGEST, 0, -1):

@@ -21,7 +21,7 @@ _SMALL_TALK = re.compile(
     re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(
-    r"\b(?:it|its|it's|they|them|their|theirs|this|that|these|those|he|she|his|her|"
+    r"\b(?:it|its|it's|they|them|their|theirs|this|that|these|those|ones|he|she|his|her|"
     r"(?:the|that|this) (?:paper|method|model|approach|authors?|study|work|system|benchmark|data ?set)(?! (?:that|which|who|on|about|from|where|for|of|called|named|by|with|in|to)\b)|same)\b",
     re.IGNORECASE,
 )
@@ -33,7 +33,7 @@ _ORDINAL = re.compile(
 _CONTINUES = re.compile(
     r"^\W*(?:(?:and|but|so|also|or|then|why not|go on|which of|any other|else|ok(?:ay)?[.,]? (?:and|but|so|what|how|why|which))\b|(?:what|how) about\b"
     r"|(?:why|how|how so|more|tell me more|really|(?:an |any )?examples?|elaborate|explain|details?|continue|where|when|how (?:much|many)|any (?:numbers|results|limitations|code|theory|proof)|"
-    r"in (?:short|plain (?:words|english))|what else)\W*$)",
+    r"in (?:short|plain (?:words|english))|what else)\W*$|[^,]*\bthen\W*$)",
     re.IGNORECASE,
 )
 _NEW_SUBJECT = re.compile(
@@ -129,6 +129,21 @@ def parts(question: str) -> list[str]:
 
 
 def is_foreign(question: str) -> bool:
-    """Whether the question is written in another script than the Latin one, for the most part."""
+    """Whether the question is not in English: written in another script for the most part, or in words that only other languages
+    join sentences with."""
     letters = [c for c in question if c.isalpha()]
-    return bool(letters) and sum(not unicodedata.name(c, "").startswith("LATIN") for c in letters) > 0.3 * len(letters)
+    if letters and sum(not unicodedata.name(c, "").startswith(("LATIN", "GREEK")) for c in letters) > 0.3 * len(letters):
+        return True
+    words = re.findall(r"[^\W\d_]+", question.lower())
+    return sum(word in _OTHER_TONGUES for word in words) >= 2 and sum(word in _ENGLISH for word in words) <= 1
+
+
+_OTHER_TONGUES = frozenset(
+    "der das und ist wie viele welche welcher welches wird werden nicht mit von für auf dem den ein eine haben hat wurde warum kann zur zum über bei im"
+    " le la les des est une dans pour quel quelle quels quelles comment combien sur avec que qui ce cette sont pourquoi et du aux fait"
+    " el los las una es en para con por qué cuál cuáles cuántos cuántas cómo que del se como sobre cuantos cual"
+    " o os um uma é não com quais qual quantos como dos da por são ao"
+    " il gli un sono quali quanti quante perché della nel che di è come"
+    " het een van hoeveel welke zijn niet wordt met w jest ile jakie czy na jak do jakich".split()
+)
+_ENGLISH = frozenset("the of and is are what which how does do in on for to with that it its was were who why when where by from".split())

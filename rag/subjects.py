@@ -11,8 +11,8 @@ from typing import Callable, NamedTuple, Sequence
 import numpy as np
 
 from .lexical import all_terms
-from .names import Mention, Names, without
-from .questions import compares, parts
+from .names import NAME, Mention, Names, without
+from .questions import compares, is_foreign, parts
 from .retrieve import Found
 
 MAX_SIDES = 4
@@ -36,7 +36,8 @@ Find = Callable[[str, int, "tuple[str, ...] | None"], "list[Found]"]
 
 class Subject(NamedTuple):
     """A paper as found for `asked`: the question, or the part of it or the side that is this paper's. `aspects`: its sentences'
-    cosines to what is asked, without the names and the title's words, which every sentence of the paper is near to. `named`: whether the question says the paper's own name."""
+    cosines to what is asked, without the names and the title's words, which every sentence of the paper is near to. `named`: whether the question says the paper's name, or
+    one that only this paper writes."""
 
     found: Found
     asked: str
@@ -48,7 +49,8 @@ def subjects(question: str, found: Sequence[Found], names: Names, rarity: Callab
     """The papers with what is asked of each, in the order in which to answer, and whether they are sides to compare. `found`:
     the hits for the whole question, best first."""
     chosen, comparing = _chosen(question, found, names, rarity, find)
-    own = {i for m in names.mentions(question, rarity) if m.own for i in m.papers}
+    said = [m for m in names.mentions(question, rarity) if NAME.search(question, m.start, m.end) or m.own and " " in question[m.start : m.end]]
+    own = {i for m in said if m.own or len(m.papers) == 1 for i in m.papers}
     return [Subject(f, asked, _aspects(asked, f, names, rarity, find), f.hit.paper.id in own) for f, asked in chosen], comparing
 
 
@@ -62,7 +64,7 @@ def _aspects(asked: str, found: Found, names: Names, rarity: Callable[[str], flo
 def _chosen(question: str, found: Sequence[Found], names: Names, rarity: Callable[[str], float], find: Find) -> tuple[list[tuple[Found, str]], bool]:
     mentions = names.mentions(question, rarity)
     own = [m for m in mentions if m.own]
-    named = _named(question, own or mentions, found[:3] if not own else found, find, strict=True)
+    named = _named(question, own or mentions, found[:3] if not own else found, find, strict=not is_foreign(question))
     several = compares(question) or bool(named and _described(question, mentions))
     if several:
         named = _named(question, mentions, found, find)
