@@ -143,7 +143,7 @@ def _faults(sentence: str, papers: Sequence[Paper], places: Sequence[_Place]) ->
     ours = tokens(sentence)
     said = [words for place in places for words in place.said]
     wider = said + [place.more for place in places if place.more and place.more not in place.said]
-    around = [token for place in places for words in place.around for token in words]
+    around = [token for place in places for words in (*place.around, place.more) for token in words]
     return [
         *_missing_numbers(ours, papers, around),
         *_missing_names(sentence, papers),
@@ -169,7 +169,8 @@ def _missing_numbers(ours: Sequence[Token], papers: Sequence[Paper], around: Seq
             missing.append(told.token.told)
         elif number.bound and all(k.token.quantity.bound == -number.bound for k in same):
             missing.append(told.token.told)
-    return missing + roles.misplaced(ours, everywhere)
+    titles = frozenset().union(*(_read(paper).title for paper in papers))
+    return missing + roles.misplaced(ours, everywhere, titles)
 
 
 def _missing_names(sentence: str, papers: Sequence[Paper]) -> list[str]:

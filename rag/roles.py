@@ -106,7 +106,7 @@ def _swapped_clauses(ours: Words, theirs: Sequence[Words]) -> list[str]:
     for sentences in (*([words] for words in theirs), theirs):
         for coarse in (False, True):
             parts = _distinct([clause for words in sentences for clause in clauses(words, coarse)])
-            found = _mixed(_distinct(clauses(ours, coarse)), parts, 1 / 3 if len(sentences) == 1 else 1 / 2)
+            found = _mixed(_distinct(clauses(ours, coarse)), parts, 1 / 3 if len(sentences) == 1 and not coarse else 1 / 2)
             if found:
                 return found
         if len(wanted & {t.stem for words in sentences for t in words}) >= _WHOLE * len(wanted):
@@ -171,21 +171,21 @@ class Told(NamedTuple):
     of: frozenset[str]
 
 
-def misplaced(ours: Words, theirs: Sequence[Words]) -> list[str]:
+def misplaced(ours: Words, theirs: Sequence[Words], title: frozenset[str]) -> list[str]:
     """Numbers of ours that the abstract says of something else, because another number of the same unit fits their words better.
-    `theirs`: all sentences of the abstract."""
+    `theirs`: all sentences of the abstract; the words of its title could be said of any number."""
     known = [told for words in theirs for told in numbers_in(words)]
     wrong = []
     for told in numbers_in(ours):
         same = [k for k in known if k.token.quantity.same == told.token.quantity.same]  # type: ignore[union-attr]
         rivals = [k for k in known if k.token.quantity.unit == told.token.quantity.unit and k not in same]  # type: ignore[union-attr]
-        if same and any(all(_fits_better(told.of, rival.of, own.of) for own in same) for rival in rivals):
+        if same and any(all(_fits_better(told.of, rival.of, own.of, title) for own in same) for rival in rivals):
             wrong.append(told.token.told)
     return wrong
 
 
-def _fits_better(words: frozenset[str], rival: frozenset[str], own: frozenset[str]) -> bool:
-    for_rival, for_own = len(words & rival - own), len(words & own - rival)
+def _fits_better(words: frozenset[str], rival: frozenset[str], own: frozenset[str], title: frozenset[str]) -> bool:
+    for_rival, for_own = len(words & rival - own - title), len(words & own - rival)
     return for_rival > for_own and (not for_own or for_rival >= for_own + 2)
 
 

@@ -55,6 +55,30 @@ _OPPOSITES = [
         ("separate", "joint jointly"),
     )
 ]
+_UP = stems(
+    "increase raise grow rise amplify magnify boost expand enhance improve improvement promote encourage induce activate elevate strengthen facilitate"
+    " stimulate accelerate help aid benefit gain higher larger greater more better superior outperform surpass exceed faster stronger upregulate heighten"
+    " worsen exacerbate aggravate advance foster evoke trigger"
+)
+_DOWN = stems(
+    "decrease reduce reduction lower shrink diminish drop decline fall inhibit suppress prevent block impair degrade degradation attenuate dampen hinder"
+    " hamper impede limit weaken mitigate alleviate lessen slow slower delay deactivate inactivate abolish fewer less worse smaller downregulate curb"
+    " harm hurt damage protect resist halt disrupt eliminate remove avoid cut save relieve ameliorate restrict deplete lose loss"
+)
+"""What makes more of a thing, and what makes less of it."""
+_BOUND = 4
+"""Words that a direction may have to do with: those behind it, or those before it if it is passive or nothing follows."""
+_BE = frozenset("is are was were be been being".split())
+_NO_OBJECT = frozenset("in during with by for on at as when after under while and but to from across than".split())
+_LESS_THAN_SAID = NEGATION | frozenset(
+    "unable incapable ineffective inaccurate unrelated insufficient inadequate unnecessary impossible unsuccessful unlikely unaffected unchanged"
+    " independent independently absent absence dispensable free little few limited rarely seldom poor poorly none zero cannot instead despite"
+    " difficult prohibitive rather unlike insensitive exempt eliminates eliminate eliminating avoids avoid avoiding removes remove obviates obviate".split()
+)
+"""Words by which a text says that something is not so."""
+_DENYING = NEGATION | frozenset(
+    "unable incapable ineffective inaccurate unrelated insufficient inadequate unnecessary impossible unsuccessful unaffected unchanged".split()
+)
 _PREFIXES = ("in", "un", "im", "non", "dis", "ir")
 
 _SURE = [
@@ -101,7 +125,32 @@ def turned(ours: Words, said: Sequence[Words], around: Words) -> list[str]:
                 found.append(min(t for t in texts if stems(t) & side))
             elif side & mine and other & others:
                 found += sorted(_heads(ours, side) & _heads(flat, other) - _heads(flat, side) - _heads(ours, other))
-    return found + _prefixed(mine, others)
+    found += sorted(_directed(ours, _UP) & _directed(flat, _DOWN) - _directed(flat, _UP) - _directed(ours, _DOWN))
+    found += sorted(_directed(ours, _DOWN) & _directed(flat, _UP) - _directed(flat, _DOWN) - _directed(ours, _UP))
+    return found + _unbacked(ours, denied, [*flat, *around]) + _prefixed(mine, others)
+
+
+def _unbacked(ours: Words, denied: set[str], theirs: Words) -> list[str]:
+    """A direction, or a denial, of which there is nothing in the abstract's words."""
+    found, others, texts = [], _plain_stems(theirs), {t.text for t in theirs}
+    for side in (_UP, _DOWN):
+        if not side & others:
+            found += [t.text for i, t in enumerate(ours) if t.stem and not t.quantity and t.stem not in denied and stems(t.text) & side and not (i and t.told[0].isupper())][:1]
+    if not _LESS_THAN_SAID & texts:
+        found += [t.text for t in ours if t.text in _DENYING][:1]
+    return found
+
+
+def _directed(words: Words, side: frozenset[str]) -> set[str]:
+    """The words of content that one of these directions is said of."""
+    found: set[str] = set()
+    for i, token in enumerate(words):
+        if token.stem and not token.quantity and stems(token.text) & side and not (i and token.told[0].isupper()):
+            passive = i and words[i - 1].text in _BE
+            last = i + 1 >= len(words) or not words[i + 1].stem or words[i + 1].text in _NO_OBJECT
+            near = words[max(0, i - _BOUND) : i][::-1] if passive or last else words[i + 1 : i + 1 + _BOUND]
+            found.update(t.stem for t in _until_stop(near))
+    return found
 
 
 def _heads(words: Words, of: frozenset[str]) -> set[str]:
