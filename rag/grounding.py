@@ -73,12 +73,13 @@ def denies(sentence: str) -> bool:
 
 
 class _Read(NamedTuple):
-    """A paper as it is compared: its sentences' spans, words and stems of content."""
+    """A paper as it is compared: of its sentences the spans, words, stems of content and runs of letters; all its numbers."""
 
     spans: tuple[Span, ...]
     words: tuple[tuple[Token, ...], ...]
     content: tuple[frozenset[str], ...]
     runs: tuple[str, ...]
+    numbers: tuple[roles.Told, ...]
     title: frozenset[str]
 
 
@@ -86,7 +87,9 @@ class _Read(NamedTuple):
 def _read(paper: Paper) -> _Read:
     spans = tuple(sentences(paper.abstract))
     texts = [paper.abstract[start:end] for start, end in spans]
-    return _Read(spans, tuple(map(tokens, texts)), tuple(map(content, texts)), tuple(map(runs, texts)), content(paper.title))
+    words = tuple(map(tokens, texts))
+    numbers = tuple(told for part in (tokens(paper.title), *words) for told in roles.numbers_in(part))
+    return _Read(spans, words, tuple(map(content, texts)), tuple(map(runs, texts)), numbers, content(paper.title))
 
 
 def _verbatim(sentence: str, paper: Paper) -> list[Quote]:
@@ -155,12 +158,12 @@ def _faults(sentence: str, papers: Sequence[Paper], places: Sequence[_Place]) ->
 
 def _missing_numbers(ours: Sequence[Token], papers: Sequence[Paper], around: Sequence[Token]) -> list[str]:
     """Numbers that are not there, stand far off among other words, are bounded the other way, or are said of something else."""
-    everywhere = [words for paper in papers for words in (tokens(paper.title), *_read(paper).words)]
+    known = [told for paper in papers for told in _read(paper).numbers]
     near = {t.quantity.same for t in around if t.quantity} | {t.quantity.same for paper in papers for t in tokens(paper.title) if t.quantity}
     years = {(str(p.year), "") for p in papers if p.year}
-    known = [told for words in everywhere for told in roles.numbers_in(words)]
+    told_here = roles.numbers_in(ours)
     missing = []
-    for told in roles.numbers_in(ours):
+    for told in told_here:
         number = told.token.quantity
         same = [k for k in known if k.token.quantity.same == number.same]
         if number.same in years and not same:
@@ -170,7 +173,7 @@ def _missing_numbers(ours: Sequence[Token], papers: Sequence[Paper], around: Seq
         elif number.bound and all(k.token.quantity.bound == -number.bound for k in same):
             missing.append(told.token.told)
     titles = frozenset().union(*(_read(paper).title for paper in papers))
-    return missing + roles.misplaced(ours, everywhere, titles)
+    return missing + roles.misplaced(told_here, known, titles)
 
 
 def _missing_names(sentence: str, papers: Sequence[Paper]) -> list[str]:

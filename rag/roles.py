@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import Iterator, NamedTuple, Sequence
 
-from .wording import Token, stems
+from .wording import Token, roots
 
 Words = Sequence[Token]
 
-_BEATS = stems("outperform surpass exceed beat outpace outdo underperform trail dominate")
+_BEATS = roots("outperform surpass exceed beat outpace outdo underperform trail dominate")
 _BE = frozenset("is are was were be been being gets".split())
-_OVER = stems("prefer favor favour superior advantage superiority preference inferior")
+_OVER = roots("prefer favor favour superior advantage superiority preference inferior")
 _SPLITS = frozenset("while whereas but and although though versus vs than".split())
 _CONTRASTS = frozenset("while whereas although though versus vs".split())
 _WHOLE = 0.9
@@ -41,7 +41,7 @@ def _comparisons(words: Words) -> Iterator[_Comparison]:
     """«A outperforms B», «B is outperformed by A», «A is faster than B», «A is preferred over B», «A rather than B»."""
     for i, token in enumerate(words):
         behind = words[i + 1].text if i + 1 < len(words) else ""
-        if token.stem in _BEATS:
+        if token.root in _BEATS:
             passive = behind == "by" and any(w.text in _BE for w in words[max(0, i - 3) : i])
             left, right = _side(words[:i][::-1], ends=False), _side(words[i + 1 + passive :])
             yield _Comparison("beats", *((right, left) if passive else (left, right)))
@@ -49,7 +49,7 @@ def _comparisons(words: Words) -> Iterator[_Comparison]:
             before = words[max(0, i - 3 if token.text != "than" else i) : i]
             if token.text == "than" and i and words[i - 1].text == "rather":
                 yield _Comparison("rather", _side(words[: i - 1][::-1], ends=False), _side(words[i + 1 :], ends=False))
-            elif token.text == "than" and not (i + 1 < len(words) and words[i + 1].quantity) or any(w.stem in _OVER for w in before):
+            elif token.text == "than" and not (i + 1 < len(words) and words[i + 1].quantity) or any(w.root in _OVER for w in before):
                 yield _Comparison("than", _side(words[:i][::-1], ends=False), _side(words[i + 1 :]))
 
 
@@ -171,12 +171,11 @@ class Told(NamedTuple):
     of: frozenset[str]
 
 
-def misplaced(ours: Words, theirs: Sequence[Words], title: frozenset[str]) -> list[str]:
+def misplaced(ours: Sequence[Told], known: Sequence[Told], title: frozenset[str]) -> list[str]:
     """Numbers of ours that the abstract says of something else, because another number of the same unit fits their words better.
-    `theirs`: all sentences of the abstract; the words of its title could be said of any number."""
-    known = [told for words in theirs for told in numbers_in(words)]
+    `known`: all numbers of the abstract; the words of its title could be said of any."""
     wrong = []
-    for told in numbers_in(ours):
+    for told in ours:
         same = [k for k in known if k.token.quantity.same == told.token.quantity.same]  # type: ignore[union-attr]
         rivals = [k for k in known if k.token.quantity.unit == told.token.quantity.unit and k not in same]  # type: ignore[union-attr]
         if same and any(all(_fits_better(told.of, rival.of, own.of, title) for own in same) for rival in rivals):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Sequence
 
-from .wording import Token, stems
+from .wording import Token, roots
 
 Words = Sequence[Token]
 
@@ -19,7 +19,7 @@ _REACH = 4
 _LIGHT = frozenset("necessarily fully really always even longer much very any well significantly need needs have has require requires required".split())
 """Words behind a negation that are not themselves what is denied."""
 _OPPOSITES = [
-    (stems(one), stems(other))
+    (roots(one), roots(other))
     for one, other in (
         (
             "increase increasing raise grow growth magnify amplify boost rise expand",
@@ -55,12 +55,12 @@ _OPPOSITES = [
         ("separate", "joint jointly"),
     )
 ]
-_UP = stems(
+_UP = roots(
     "increase raise grow rise amplify magnify boost expand enhance improve improvement promote encourage induce activate elevate strengthen facilitate"
     " stimulate accelerate help aid benefit gain higher larger greater more better superior outperform surpass exceed faster stronger upregulate heighten"
     " worsen exacerbate aggravate advance foster evoke trigger"
 )
-_DOWN = stems(
+_DOWN = roots(
     "decrease reduce reduction lower shrink diminish drop decline fall inhibit suppress prevent block impair degrade degradation attenuate dampen hinder"
     " hamper impede limit weaken mitigate alleviate lessen slow slower delay deactivate inactivate abolish fewer less worse smaller downregulate curb"
     " harm hurt damage protect resist halt disrupt eliminate remove avoid cut save relieve ameliorate restrict deplete lose loss"
@@ -82,7 +82,7 @@ _DENYING = NEGATION | frozenset(
 _PREFIXES = ("in", "un", "im", "non", "dis", "ir")
 
 _SURE = [
-    stems(group)
+    roots(group)
     for group in (
         "always invariably every all any each never consistently", "guarantee ensure certainly definitely undoubtedly certain provably",
         "prove proof proven theorem theoretically theoretical formally", "only solely exclusively merely mere sole",
@@ -94,15 +94,16 @@ _SURE_WORDS = frozenset(
     "always invariably every never guarantee guarantees guaranteed certainly definitely undoubtedly prove proves proved only solely"
     " exclusively completely entirely perfectly fully impossible all".split()
 )
-_MAY = stems("may might could potential potentially possibly perhaps would should possible can likely probably promise promising expect believe hope aim")
+_MAY = roots("may might could potential potentially possibly perhaps would should possible can likely probably promise promising expect believe hope aim")
 _MAY_WORDS = frozenset("may might could potentially possibly perhaps would should".split())
 _HOPES = frozenset("expect hope anticipate envision believe aim".split())
-_WISHES = stems("expect hope anticipate envision believe aim intend would could should may might will can goal want seek plan designed design")
-_OFTEN = stems("often sometimes usually typically generally tend frequently occasionally mostly mainly some many times partly partially largely most commonly can")
+_WISHES = roots("expect hope anticipate envision believe aim intend would could should may might will can goal want seek plan designed design")
+_OFTEN = roots("often sometimes usually typically generally tend frequently occasionally mostly mainly some many times partly partially largely most commonly can")
+_ASKING = roots("whether if ask question investigate examine explore study test analyze determine assess evaluate unclear unknown")
 _OFTEN_WORDS = frozenset("often sometimes occasionally".split())
-_PARITY = stems("comparable par competitive similar comparably equal match approach close nearly near almost same rival")
+_PARITY = roots("comparable par competitive similar comparably equal match approach close nearly near almost same rival")
 _PARITY_WORDS = frozenset("comparable comparably par competitive approach".split())
-_SUPERIOR = stems("outperform surpass exceed beat better best superior match win")
+_SUPERIOR = roots("outperform surpass exceed beat better best superior match win")
 _HEDGED = 6
 """Words behind a hedge that it may soften."""
 
@@ -118,11 +119,11 @@ def turned(ours: Words, said: Sequence[Words], around: Words) -> list[str]:
         found += sorted(denied & their_words & left - their_near - far) + sorted(their_denied & left - near)
         left = left - their_words
     flat = [token for words in said for token in words]
-    texts, mine, others = {t.text for t in ours}, _plain_stems(ours), _plain_stems(flat)
+    mine, others = _roots(ours), _roots(flat)
     for pair in _OPPOSITES:
         for side, other in (pair, pair[::-1]):
             if side & mine and not side & others and other & others and not other & mine:
-                found.append(min(t for t in texts if stems(t) & side))
+                found.append(min(t.text for t in ours if t.root in side))
             elif side & mine and other & others:
                 found += sorted(_heads(ours, side) & _heads(flat, other) - _heads(flat, side) - _heads(ours, other))
     found += sorted(_directed(ours, _UP) & _directed(flat, _DOWN) - _directed(flat, _UP) - _directed(ours, _DOWN))
@@ -132,10 +133,10 @@ def turned(ours: Words, said: Sequence[Words], around: Words) -> list[str]:
 
 def _unbacked(ours: Words, denied: set[str], theirs: Words) -> list[str]:
     """A direction, or a denial, of which there is nothing in the abstract's words."""
-    found, others, texts = [], _plain_stems(theirs), {t.text for t in theirs}
+    found, others, texts = [], _roots(theirs), {t.text for t in theirs}
     for side in (_UP, _DOWN):
         if not side & others:
-            found += [t.text for i, t in enumerate(ours) if t.stem and not t.quantity and t.stem not in denied and stems(t.text) & side and not (i and t.told[0].isupper())][:1]
+            found += [t.text for i, t in enumerate(ours) if t.stem and not t.quantity and t.stem not in denied and t.root in side and not (i and t.told[0].isupper())][:1]
     if not _LESS_THAN_SAID & texts:
         found += [t.text for t in ours if t.text in _DENYING][:1]
     return found
@@ -145,7 +146,7 @@ def _directed(words: Words, side: frozenset[str]) -> set[str]:
     """The words of content that one of these directions is said of."""
     found: set[str] = set()
     for i, token in enumerate(words):
-        if token.stem and not token.quantity and stems(token.text) & side and not (i and token.told[0].isupper()):
+        if token.stem and not token.quantity and token.root in side and not (i and token.told[0].isupper()):
             passive = i and words[i - 1].text in _BE
             last = i + 1 >= len(words) or not words[i + 1].stem or words[i + 1].text in _NO_OBJECT
             near = words[max(0, i - _BOUND) : i][::-1] if passive or last else words[i + 1 : i + 1 + _BOUND]
@@ -155,7 +156,7 @@ def _directed(words: Words, side: frozenset[str]) -> set[str]:
 
 def _heads(words: Words, of: frozenset[str]) -> set[str]:
     """The words that stand right behind one of these, as «performance» in «the same performance»."""
-    return {b.stem for a, b in zip(words, words[1:]) if b.content and a.stem and stems(a.text) & of}
+    return {b.stem for a, b in zip(words, words[1:]) if b.content and a.stem and a.root in of}
 
 
 def _prefixed(mine: frozenset[str], others: frozenset[str]) -> list[str]:
@@ -194,14 +195,15 @@ def _until_stop(words: Words) -> list[Token]:
 
 def overclaimed(ours: Words, said: Sequence[Words]) -> list[str]:
     """Words of ours that leave less doubt than the source does, and hedges of the source's that ours has dropped. `said`: as above."""
-    mine, others = _plain_stems(ours), _plain_stems([token for words in said for token in words])
+    mine, others = _roots(ours), _roots([token for words in said for token in words])
     found = []
     for i, token in enumerate(ours):
         if token.text in _SURE_WORDS and not (i + 1 < len(ours) and (ours[i + 1].quantity or ours[i + 1].text in ("a", "about"))):
-            group = next(g for g in _SURE if stems(token.text) <= g)
+            group = next(g for g in _SURE if token.root in g)
             if not group & others:
                 found.append(token.text)
     hedges = (frozenset() if _MAY & mine else _MAY_WORDS) | (frozenset() if _OFTEN & mine else _OFTEN_WORDS)
+    hedges |= frozenset() if _ASKING & mine else frozenset(["whether"])
     hedges |= (frozenset() if _WISHES & mine else _HOPES) | (_PARITY_WORDS if _SUPERIOR & mine and not _PARITY & mine else frozenset())
     left = {t.stem for t in ours if t.content}
     for words in said:
@@ -210,8 +212,8 @@ def overclaimed(ours: Words, said: Sequence[Words]) -> list[str]:
     return found
 
 
-def _plain_stems(words: Words) -> frozenset[str]:
-    return stems(" ".join(t.text for t in words if t.stem and not t.quantity))
+def _roots(words: Words) -> frozenset[str]:
+    return frozenset(t.root for t in words if t.root and not t.quantity)
 
 
 def _softens(said: Words, at: int, words: set[str]) -> bool:

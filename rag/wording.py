@@ -70,10 +70,11 @@ _TOKEN = re.compile(rf"(?P<number>{NUMBER.pattern})|(?P<word>[^\W_]+)|(?P<stop>[
 
 
 class Token(NamedTuple):
-    """`text`: lower case, or the mark of a stop. `stem`: of its meaning, "" for a stop. `content`: it says what a sentence is about.
-    `quantity`: of a number. `told`: as it is written."""
+    """`text`: lower case, or the mark of a stop. `root`: its stem; `stem`: the one that words of like meaning share; both "" for a stop.
+    `content`: it says what a sentence is about. `quantity`: of a number. `told`: as it is written."""
 
     text: str
+    root: str
     stem: str
     content: bool
     quantity: Quantity | None = None
@@ -90,14 +91,20 @@ def _tokens(text: str) -> Iterator[Token]:
     for match in _TOKEN.finditer(text):
         if match["number"]:
             number = quantity(match["number"], text[max(0, match.start() - 14) : match.start()])
-            yield Token(number.told.lower(), f"{number.value}{number.unit}", False, number, number.told)
+            root = f"{number.value}{number.unit}"
+            yield Token(number.told.lower(), root, root, False, number, number.told)
             if number.after:
-                yield Token(number.after.lower(), stem(number.after), number.after.lower() not in COMMON, None, number.after)
+                yield _word(number.after)
         elif match["word"]:
-            word = match["word"].lower()
-            yield Token(word, stem(word), len(word) > 1 and word[0].isalpha() and word not in COMMON, None, match["word"])
+            yield _word(match["word"])
         else:
-            yield Token(match["stop"], "", False)
+            yield Token(match["stop"], "", "", False)
+
+
+def _word(told: str) -> Token:
+    text = told.lower()
+    root = _root(text)
+    return Token(text, root, _concepts().get(root, root), len(text) > 1 and text[0].isalpha() and text not in COMMON, None, told)
 
 
 def content(text: str) -> frozenset[str]:
@@ -114,19 +121,13 @@ def plain(text: str) -> str:
     return spelled_out(text)
 
 
-@lru_cache(maxsize=65536)
-def stem(word: str) -> str:
-    """Of a single word; words of like meaning have the same."""
-    return _concepts().get(_stem(word), _stem(word))
-
-
-def stems(words: str) -> frozenset[str]:
-    """Of words parted by blanks, without regard to their likes."""
-    return frozenset(map(_stem, words.split()))
+def roots(words: str) -> frozenset[str]:
+    """Stems of words parted by blanks."""
+    return frozenset(map(_root, words.split()))
 
 
 @lru_cache(maxsize=65536)
-def _stem(word: str) -> str:
+def _root(word: str) -> str:
     for british, american in _SPELLINGS:
         word = british.sub(american, word.lower())
     return "".join(all_terms(word)) or word
@@ -134,7 +135,7 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def _concepts() -> dict[str, str]:
-    return {_stem(word): _stem(group[0]) for group in _ALIKE for word in group}
+    return {_root(word): _root(group[0]) for group in _ALIKE for word in group}
 
 
 def runs(text: str) -> str:
