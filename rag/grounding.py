@@ -19,6 +19,8 @@ from .wording import COMMON, Token, content, plain, runs, tokens
 
 SUPPORTED = 0.6
 """Share of a sentence's content words that two neighbouring sentences of each cited abstract must hold together."""
+APART = 0.7
+"""Share that two sentences must hold that are no neighbours."""
 EACH = 0.3
 """Share that every single cited abstract must hold: less, and it has nothing to do with the sentence."""
 _QUOTED_TOO = 0.12
@@ -130,11 +132,13 @@ class _Place(NamedTuple):
 
         top = max(range(len(spans)), key=lambda i: len(wanted & each[i]))
         pair = max([(top,), *((i, i + 1) for i in (top - 1, top) if 0 <= i < len(spans) - 1)], key=gain)
+        more = max(range(len(spans)), key=lambda i: len(wanted & each[i] - title.union(*(each[j] for j in pair))))
+        if gain(pair) / len(wanted) < SUPPORTED and gain((top, more)) / len(wanted) >= APART:
+            pair = min(top, more), max(top, more)
         quoted = pair if (gain(pair) - gain((top,))) / len(wanted) >= _QUOTED_TOO else (top,)
         words = title.union(*(each[i] for i in pair))
         around = read.words[max(0, top - 1) : top + 2]
         said = tuple(read.words[i] for i in sorted(quoted, key=lambda i: i != top))
-        more = max(range(len(spans)), key=lambda i: len(wanted & each[i] - title.union(*(each[j] for j in quoted))))
         return cls(len(wanted & words) / len(wanted), words, said, read.words[more], around, tuple(_quote(paper, spans[i]) for i in quoted))
 
 

@@ -35,10 +35,11 @@ _PARTS = (
 """Parts and multiples that are words."""
 _WORD = re.compile(rf"\b(?:{'|'.join(_WORDS)}|one(?= (?:hundred|thousand|million|billion)))\b", re.IGNORECASE)
 _SHARED_UNIT = re.compile(r"(\d)\s?(?:[-–—]{1,2}|\bto\b|\band\b)\s?(\d[\d.,]*)\s?(%|×|percent\b|percentage points\b)")
-NUMBER = re.compile(r"(?<![\w.])(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?(?:[\s-]?(?:percentage points|[%×]|[A-Za-z]+\b))?")
+NUMBER = re.compile(r"(?<![\w.^])(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?(?:[\s-]?(?:percentage points|[%×]|[A-Za-z]+\b))?")
 _INSIDE = re.compile(r"([\d,.]+)[\s-]?(.*)", re.DOTALL)
-_ABOVE = re.compile(r"(?:\b(?:more than|over|above|exceed(?:s|ing)?|at least|greater than|upwards of)|>)\s*$", re.IGNORECASE)
-_BELOW = re.compile(r"(?:\b(?:less than|fewer than|under|below|at most|up to|no larger than|as (?:little|few) as)|<)\s*$", re.IGNORECASE)
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_ABOVE = re.compile(r"(?:\b(?:more than|over|above|exceed(?:s|ing)?|at least|(?:greater|larger|higher) than|upwards of)|>)\s*$", re.IGNORECASE)
+_BELOW = re.compile(r"(?:\b(?:less than|fewer than|under|below|at most|up to|no (?:larger|more|greater|higher) than|as (?:little|few) as)|<)\s*$", re.IGNORECASE)
 
 
 class Quantity(NamedTuple):
@@ -56,6 +57,11 @@ class Quantity(NamedTuple):
         """What two writings of one number have in common."""
         return self.value, self.unit
 
+    @property
+    def kind(self) -> str:
+        """What it could be mistaken for: a number of the same unit, a year for a year, millions for millions."""
+        return self.unit or ("year" if _YEAR.fullmatch(self.told) else "million" if float(self.value) >= 1e6 else "")
+
 
 def is_unit(name: str) -> bool:
     return name.lower() in _UNIT_OF
@@ -71,7 +77,7 @@ def quantity(written: str, before: str) -> Quantity:
     after = "" if unit else behind
     if unit.startswith("000"):
         number, unit = str(round(float(number) * int("1" + unit))), ""
-    return Quantity(number, unit, 1 if _ABOVE.search(before) else -1 if _BELOW.search(before) else 0, told, after)
+    return Quantity(number, unit, -1 if _BELOW.search(before) else 1 if _ABOVE.search(before) else 0, told, after)
 
 
 def spelled_out(text: str) -> str:

@@ -45,11 +45,11 @@ def _comparisons(words: Words) -> Iterator[_Comparison]:
             passive = behind == "by" and any(w.text in _BE for w in words[max(0, i - 3) : i])
             left, right = _side(words[:i][::-1], ends=False), _side(words[i + 1 + passive :])
             yield _Comparison("beats", *((right, left) if passive else (left, right)))
-        elif token.text in ("than", "over", "to"):
-            before = words[max(0, i - 3 if token.text != "than" else i) : i]
-            if token.text == "than" and i and words[i - 1].text == "rather":
+        elif token.text in ("than", "over", "to", "vs", "versus", "not"):
+            before = words[max(0, i - 3) : i]
+            if token.text == "not" and i and words[i - 1].text == "rather":
                 yield _Comparison("rather", _side(words[: i - 1][::-1], ends=False), _side(words[i + 1 :], ends=False))
-            elif token.text == "than" and not (i + 1 < len(words) and words[i + 1].quantity) or any(w.root in _OVER for w in before):
+            elif token.text == "than" and not (i + 1 < len(words) and words[i + 1].quantity) or token.text != "not" and any(w.root in _OVER for w in before):
                 yield _Comparison("than", _side(words[:i][::-1], ends=False), _side(words[i + 1 :]))
 
 
@@ -142,7 +142,7 @@ def _exchanged(ours: Words, theirs: Sequence[Words]) -> list[str]:
         shared = [t for t in ours if t.content and t.stem in positions]
         once = Counter(t.stem for t in shared)
         shared = [t for t in shared if once[t.stem] == 1]
-        if len(shared) < _WHOLE * sum(t.content for t in ours) or ("by" in {t.text for t in ours}) != ("by" in {t.text for t in words}):
+        if len(shared) < _WHOLE * sum(t.content for t in ours) or _passives(ours) != _passives(words):
             continue
         ranks = sorted(range(len(shared)), key=lambda i: positions[shared[i].stem])
         order = [0] * len(ranks)
@@ -157,6 +157,10 @@ def _exchanged(ours: Words, theirs: Sequence[Words]) -> list[str]:
         if len(middle) >= _BETWEEN and order[:first] + order[other : ends[1]] + middle + order[first : ends[0]] + order[ends[1] :] == sorted(order):
             return [shared[first].told]
     return []
+
+
+def _passives(words: Words) -> int:
+    return sum(a.text in _BE and any(b.text.endswith(("ed", "en")) for b in words[i + 1 : i + 3]) for i, a in enumerate(words))
 
 
 def _run(order: Sequence[int]) -> int:
@@ -177,7 +181,7 @@ def misplaced(ours: Sequence[Told], known: Sequence[Told], title: frozenset[str]
     wrong = []
     for told in ours:
         same = [k for k in known if k.token.quantity.same == told.token.quantity.same]  # type: ignore[union-attr]
-        rivals = [k for k in known if k.token.quantity.unit == told.token.quantity.unit and k not in same]  # type: ignore[union-attr]
+        rivals = [k for k in known if k.token.quantity.kind == told.token.quantity.kind and k not in same]  # type: ignore[union-attr]
         if same and any(all(_fits_better(told.of, rival.of, own.of, title) for own in same) for rival in rivals):
             wrong.append(told.token.told)
     return wrong

@@ -22,10 +22,10 @@ _OPPOSITES = [
     (roots(one), roots(other))
     for one, other in (
         (
-            "increase increasing raise grow growth magnify amplify boost rise expand",
+            "increase increasing raise grow magnify amplify boost rise expand",
             "decrease reduce reduction lower shrink diminish mitigate alleviate fall drop cut",
         ),
-        ("improve improvement enhance benefit help aid", "degrade degradation worsen hurt harm impair hinder hamper deteriorate"),
+        ("improve improvement enhance benefit help aid", "degrade degradation worsen hurt harm impair hinder hamper deteriorate compromise"),
         ("outperform surpass exceed beat", "underperform trail"),
         ("higher larger greater bigger high large", "lower smaller fewer low small limited minimal"),
         ("better superior", "worse inferior"),
@@ -57,13 +57,13 @@ _OPPOSITES = [
 ]
 _UP = roots(
     "increase raise grow rise amplify magnify boost expand enhance improve improvement promote encourage induce activate elevate strengthen facilitate"
-    " stimulate accelerate help aid benefit gain higher larger greater more better superior outperform surpass exceed faster stronger upregulate heighten"
+    " stimulate accelerate help aid benefit gain higher larger greater better superior outperform surpass exceed faster stronger upregulate heighten"
     " worsen exacerbate aggravate advance foster evoke trigger"
 )
 _DOWN = roots(
     "decrease reduce reduction lower shrink diminish drop decline fall inhibit suppress prevent block impair degrade degradation attenuate dampen hinder"
-    " hamper impede limit weaken mitigate alleviate lessen slow slower delay deactivate inactivate abolish fewer less worse smaller downregulate curb"
-    " harm hurt damage protect resist halt disrupt eliminate remove avoid cut save relieve ameliorate restrict deplete lose loss"
+    " hamper impede limit weaken mitigate alleviate lessen slow slower delay deactivate inactivate abolish worse smaller downregulate curb"
+    " harm hurt damage protect resist halt disrupt eliminate remove avoid cut save relieve ameliorate restrict deplete lose loss compromise sacrifice undermine erode"
 )
 """What makes more of a thing, and what makes less of it."""
 _BOUND = 4
@@ -94,6 +94,8 @@ _SURE_WORDS = frozenset(
     "always invariably every never guarantee guarantees guaranteed certainly definitely undoubtedly prove proves proved only solely"
     " exclusively completely entirely perfectly fully impossible all".split()
 )
+_MEASURED = frozenset("a an about minimal small limited few some little slight marginal modest partial".split())
+"""Words behind "only" that say how much, so that it adds nothing."""
 _MAY = roots("may might could potential potentially possibly perhaps would should possible can likely probably promise promising expect believe hope aim")
 _MAY_WORDS = frozenset("may might could potentially possibly perhaps would should".split())
 _HOPES = frozenset("expect hope anticipate envision believe aim".split())
@@ -198,7 +200,7 @@ def overclaimed(ours: Words, said: Sequence[Words]) -> list[str]:
     mine, others = _roots(ours), _roots([token for words in said for token in words])
     found = []
     for i, token in enumerate(ours):
-        if token.text in _SURE_WORDS and not (i + 1 < len(ours) and (ours[i + 1].quantity or ours[i + 1].text in ("a", "about"))):
+        if token.text in _SURE_WORDS and not (i + 1 < len(ours) and (ours[i + 1].quantity or ours[i + 1].text in _MEASURED)):
             group = next(g for g in _SURE if token.root in g)
             if not group & others:
                 found.append(token.text)

@@ -20,6 +20,7 @@ _LATEX = (
     (re.compile(r"\\(?:leq?|lt)\b"), "<"),
     (re.compile(r"\\(?:sim|approx)\b"), ""),
     (re.compile(r"\{,\}"), ","),
+    (re.compile(r"(?<=\d)·(?=\d)"), "."),
     (re.compile(r"\\+([%$&#_])"), r"\1"),
     (re.compile(r"[{}]|\$(?!\d)|(?<=\d)\$"), ""),
     (re.compile(r"\\([A-Za-z]+)"), r"\1"),
@@ -27,8 +28,11 @@ _LATEX = (
 _WORDINGS = (
     (re.compile(r"(\w)n['’]t\b"), r"\1 not"),
     (re.compile(r"\bcannot\b", re.IGNORECASE), "can not"),
+    (re.compile(r"\b(?:rather than|instead of)\b", re.IGNORECASE), "rather not"),
+    (re.compile(r"\bvs\.", re.IGNORECASE), "vs"),
     (re.compile(r"\bat the (?:cost|expense) of\b", re.IGNORECASE), "compromising"),
     (re.compile(r"\b(?:falls?|fell|falling) short of\b|\blag(?:s|ged|ging)?(?: \w+)? behind\b", re.IGNORECASE), "underperforms"),
+    (re.compile(r"\bg[ia]ve[sn]? rise to\b|\bgiving rise to\b", re.IGNORECASE), "causes"),
 )
 """Phrases that mean a word."""
 COMMON = frozenset(
@@ -66,7 +70,7 @@ _SPELLINGS = (
     (re.compile(r"(?<=[a-z]{3})ll(?=(?:ed|ing|er)$)"), "l"),
 )
 """British to American, so far as an ending tells; a word that is changed wrongly is so on both sides."""
-_TOKEN = re.compile(rf"(?P<number>{NUMBER.pattern})|(?P<word>[^\W_]+)|(?P<stop>[.!?](?=\s|$)|[,;:()])")
+_TOKEN = re.compile(rf"(?P<number>{NUMBER.pattern})|(?P<word>[^\W_]+(?:\+\+)?)|(?P<stop>[.!?](?=\s|$)|[,;:()])")
 
 
 class Token(NamedTuple):
@@ -90,7 +94,7 @@ def tokens(text: str) -> tuple[Token, ...]:
 def _tokens(text: str) -> Iterator[Token]:
     for match in _TOKEN.finditer(text):
         if match["number"]:
-            number = quantity(match["number"], text[max(0, match.start() - 14) : match.start()])
+            number = quantity(match["number"], text[max(0, match.start() - 24) : match.start()])
             root = f"{number.value}{number.unit}"
             yield Token(number.told.lower(), root, root, False, number, number.told)
             if number.after:
@@ -128,6 +132,8 @@ def roots(words: str) -> frozenset[str]:
 
 @lru_cache(maxsize=65536)
 def _root(word: str) -> str:
+    if word.endswith("+"):
+        return word
     for british, american in _SPELLINGS:
         word = british.sub(american, word.lower())
     return "".join(all_terms(word)) or word
