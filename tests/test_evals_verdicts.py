@@ -11,6 +11,7 @@ import pytest
 from evals import questions, verdicts
 from evals.stats import balanced_accuracy
 from evals.verdicts import VerdictError
+from rag.__main__ import main
 
 PAIRS = verdicts.load()
 
@@ -63,3 +64,18 @@ def test_a_line_that_is_no_pair_is_named(tmp_path: Path, line: str):
     (tmp_path / "pairs.jsonl").write_text(good.replace('"supported"', '"unsupported"'))
     with pytest.raises(VerdictError, match="don't go together"):
         verdicts.load(tmp_path / "pairs.jsonl")
+
+
+def test_the_command_prints_both_halves_and_says_what_it_needs(capsys: pytest.CaptureFixture[str]):
+    assert main(["eval", "verdicts"]) == 0
+    told = capsys.readouterr().out
+    assert "tuning: " in told and "reporting: " in told and "swapped subjects" in told and "ms of the processor" in told
+    assert main(["eval", "verdicts", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["halves"]["reporting"]["pairs"] == sum(p.half == "reporting" for p in PAIRS)
+    assert main(["eval", "verdicts", "--sentences"]) == 2 and "--scifact" in capsys.readouterr().err
+
+
+def test_the_verdict_is_as_good_as_the_documentation_says():
+    reporting = verdicts.measure()["halves"]["reporting"]
+    assert reporting["balanced_accuracy"]["value"] >= 0.9
+    assert reporting["kinds"]["number"]["said"] <= reporting["kinds"]["number"]["n"] / 20
