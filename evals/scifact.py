@@ -16,7 +16,7 @@ from typing import Any, Callable, Iterator, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
-from rag import Library, Settings, extractive, lexical
+from rag import Library, Settings, engine, extractive, lexical
 from rag.embedding import Embedder, make_embedder
 from rag.errors import AskPapersError
 from rag.papers import Paper
@@ -134,9 +134,10 @@ def _overlap(claim: Claim) -> float:
     return len(wanted & held) / max(1, len(wanted))
 
 
-def quoted(claim: str, found: Found, weights: dict[str, float]) -> list[Span]:
-    """The sentences that the product quotes from one paper, by its own choice."""
-    return extractive._pick(found, claim, weights, extractive._rooms(1)[0])
+def quoted(library: Library, claim: str, found: Found) -> list[Span]:
+    """The sentences that the product quotes from one paper, by its own choice, as if that paper were right."""
+    subjects, _ = engine.about(library, claim, [found], within=[found.hit.paper.id])
+    return extractive.pick(subjects[0], library.rarity(lexical.terms(claim)), extractive._room(1, 1))
 
 
 def measure_sentences(
@@ -151,10 +152,11 @@ def measure_sentences(
         with Library.open(place, settings=Settings(), embedder=embedder, progress=progress, seeds=False) as library:
             library.add(*{c.paper.id: c.paper for c in claims}.values())
             for claim in claims:
-                found, weights = library.find(claim.text, 1, within=[claim.paper.id])[0], library.weigh(lexical.terms(claim.text))
-                ours, spans = quoted(claim.text, found, weights), sentences(claim.paper.abstract)
+                found, spans = library.find(claim.text, 1, within=[claim.paper.id])[0], sentences(claim.paper.abstract)
+                ours = quoted(library, claim.text, found)
                 chosen[QUOTED].append(ours)
-                for name, scores in ((BM25, _bm25(claim.paper.abstract, spans, weights)), (COSINE, found.sentence_cosines)):
+                by_words = _bm25(claim.paper.abstract, spans, library.rarity(lexical.terms(claim.text)))
+                for name, scores in ((BM25, by_words), (COSINE, found.sentence_cosines)):
                     chosen[name].append([spans[i] for i in np.argsort(-scores, kind="stable")[: len(ours)]])
     return {"schema": 1, "claims": len(claims), "methods": {name: _agreement(claims, picked) for name, picked in chosen.items()}}
 

@@ -165,7 +165,7 @@ def _missing_numbers(ours: Sequence[Token], papers: Sequence[Paper], around: Seq
     known = [told for paper in papers for told in _read(paper).numbers]
     near = {t.quantity.same for t in around if t.quantity} | {t.quantity.same for paper in papers for t in tokens(paper.title) if t.quantity}
     years = {(str(p.year), "") for p in papers if p.year}
-    told_here = roles.numbers_in(ours)
+    told_here = roles.numbers_in(ours, inherit=False)
     missing = []
     for told in told_here:
         number = told.token.quantity

@@ -91,8 +91,8 @@ def _parted(words: Words, coarse: bool = False) -> list[tuple[str, list[Token]]]
     """The clauses, each with what stands before it."""
     found: list[tuple[str, list[Token]]] = [("", [])]
     for i, token in enumerate(words):
-        listed = token.text == "," and i + 1 < len(words) and bool(words[i + 1].quantity)
-        if token.text in (_CONTRASTS if coarse else _SPLITS) or (not token.stem and token.text in (";" if coarse else ".;:")) or (listed and not coarse):
+        listed = token.text == "," and i + 1 < len(words) and words[i + 1].quantity and any(t.quantity for t in found[-1][1])
+        if token.text in (_CONTRASTS if coarse else _SPLITS) or token.text in (";" if coarse else ".;:") or (listed and not coarse):
             found.append((token.text, []))
         elif token.stem:
             found[-1][1].append(token)
@@ -192,15 +192,13 @@ def _fits_better(words: frozenset[str], rival: frozenset[str], own: frozenset[st
     return for_rival > for_own and (not for_own or for_rival >= for_own + 2)
 
 
-def numbers_in(words: Words) -> list[Told]:
-    """Each number of one sentence with the words of its clause; «A and B … 1 and 2, respectively» is taken apart."""
-    if any(token.text == "respectively" for token in words):
-        paired = _respectively(words)
-        if paired:
-            return paired
+def numbers_in(words: Words, inherit: bool = True) -> list[Told]:
+    """Each number of one sentence with the words of its clause; «A and B … 1 and 2, respectively» is taken apart. `inherit`: a clause that
+    begins with its number, as in «scores 1 on A and 2 on B», shares what stands before the number in the clause in front."""
     follow = [*words[1:], None]
     words = [a for a, b in zip(words, follow) if not (a.quantity and len(a.text) < 3 and b and b.text == ")")]  # «1) …, 2) …»
-    found: list[Told] = []
+    found = _respectively(words) if any(token.text == "respectively" for token in words) else []
+    paired = {id(told.token) for told in found}
     before: frozenset[str] = frozenset()
     for clause in _with_numbers(words):
         at = [i for i, token in enumerate(clause) if token.quantity]
@@ -209,7 +207,10 @@ def numbers_in(words: Words) -> list[Told]:
             continue
         leading = _of(clause[: at[0]])
         inherited = before if not leading else frozenset()
-        found += [Told(clause[i], _nearest(clause, i) | inherited) for i in at]
+        for i in at:
+            own = _nearest(clause, i)
+            if id(clause[i]) not in paired:
+                found.append(Told(clause[i], own | inherited if inherit or not own else own))
         before = leading | inherited
     return found
 
@@ -244,15 +245,16 @@ def _respectively(words: Words) -> list[Told]:
     told: list[Told] = []
     for run in numbers:
         positions = [item[0] for item in run]
+        unit = words[positions[0]].quantity.unit  # type: ignore[union-attr]
         things = [
-            items for items in _lists(words, lambda t: t.content or bool(t.stem and t.text[0].isdigit() and not t.quantity))
+            items for items in _lists(words, lambda t: t.content or bool(t.stem and t.text[0].isdigit()) and (not t.quantity or t.quantity.unit != unit))
             if len(items) == len(run) and not set(positions) & {i for item in items for i in item}
         ]  # fmt: skip
         if not things:
             continue
         nearest = min(things, key=lambda items: min(abs(items[0][0] - positions[-1]), abs(positions[0] - items[-1][-1])))
-        for position, item in zip(positions, nearest):
-            told.append(Told(words[position], frozenset(words[i].stem for i in item)))
+        shared = _of([t for i, t in enumerate(words) if not t.quantity and not any(i in item for item in nearest)])
+        told += [Told(words[position], shared | {words[i].stem for i in item}) for position, item in zip(positions, nearest)]
     return told
 
 
