@@ -122,7 +122,7 @@ def lines(found: Mapping[str, Any]) -> list[str]:
     """A measurement as text, for a terminal."""
     told = []
     for half, figures in found["halves"].items():
-        told += [f"{half}: {figures['pairs']} sentences, balanced accuracy {told_figure(figures['balanced_accuracy'])}", f"  {'called supported':48}"]
+        told += [f"{half}: {figures['pairs']} sentences, balanced accuracy {told_figure(figures['balanced_accuracy'])}; called supported:"]
         told += [f"    {kind:12} {KINDS[kind]:42} {told_share(counted)}" for kind, counted in figures["kinds"].items()]
     return [*told, f"{found['milliseconds']} ms of the processor a sentence"]
 

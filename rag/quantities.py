@@ -6,10 +6,7 @@ Pure. A number is what it is: 0.85 is not 85 %, 9 is not about 9.2, and nothing 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple, Sequence
-
-if TYPE_CHECKING:
-    from .wording import Token
+from typing import NamedTuple
 
 _UNITS = {
     "%": "% percent", "points": "points point pp", "×": "× x times fold", "000": "k thousand", "000000": "m million",

@@ -103,12 +103,14 @@ def _swapped_clauses(ours: Words, theirs: Sequence[Words]) -> list[str]:
     """Two of our clauses that each mix words which two of theirs keep apart, within a sentence or over all of them. A sentence that
     holds nearly all of our words decides by itself."""
     wanted = {t.stem for t in ours if t.content}
+    mine = [(coarse, _distinct(clauses(ours, coarse))) for coarse in (False, True)]
     for sentences in (*([words] for words in theirs), theirs):
-        for coarse in (False, True):
-            parts = _distinct([clause for words in sentences for clause in clauses(words, coarse)])
-            found = _mixed(_distinct(clauses(ours, coarse)), parts, 1 / 3 if len(sentences) == 1 and not coarse else 1 / 2)
-            if found:
-                return found
+        for coarse, parts in mine:
+            if len(parts) > 1:
+                others = _distinct([clause for words in sentences for clause in clauses(words, coarse)])
+                found = _mixed(parts, others, 1 / 3 if len(sentences) == 1 and not coarse else 1 / 2)
+                if found:
+                    return found
         if len(wanted & {t.stem for words in sentences for t in words}) >= _WHOLE * len(wanted):
             break
     return []

@@ -128,8 +128,8 @@ def turned(ours: Words, said: Sequence[Words], around: Words) -> list[str]:
                 found.append(min(t.text for t in ours if t.root in side))
             elif side & mine and other & others:
                 found += sorted(_heads(ours, side) & _heads(flat, other) - _heads(flat, side) - _heads(ours, other))
-    found += sorted(_directed(ours, _UP) & _directed(flat, _DOWN) - _directed(flat, _UP) - _directed(ours, _DOWN))
-    found += sorted(_directed(ours, _DOWN) & _directed(flat, _UP) - _directed(flat, _DOWN) - _directed(ours, _UP))
+    (up, down), (their_up, their_down) = ((_directed(words, _UP), _directed(words, _DOWN)) for words in (ours, flat))
+    found += sorted(up & their_down - their_up - down) + sorted(down & their_up - their_down - up)
     return found + _unbacked(ours, denied, [*flat, *around]) + _prefixed(mine, others)
 
 
