@@ -29,7 +29,8 @@ _EPILOG = """examples:
   askpapers eval compare runs/BEFORE runs/AFTER
   askpapers eval gate runs/AFTER
   askpapers eval run --questions mine.jsonl --library ~/thesis
-  askpapers eval beir scifact"""
+  askpapers eval beir scifact
+  askpapers eval verdicts"""
 
 
 def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
@@ -86,6 +87,9 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     beir = verb("beir", _beir, "measure retrieval on a folder in the format of BEIR")
     beir.add_argument("folder", type=Path, metavar="FOLDER")
     beir.add_argument("--split", default="test", help="which qrels (default: test)")
+    verdicts = verb("verdicts", _verdicts, "measure the verdict on a sentence against readers' labels")
+    verdicts.add_argument("--scifact", type=Path, metavar="FOLDER", help="the dev claims of SciFact in this folder, instead of our own sentences")
+    verdicts.add_argument("--sentences", action="store_true", help="with --scifact: the sentences that are quoted, against the experts' rationale")
 
 
 def _guarded(run: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
@@ -209,6 +213,22 @@ def _beir(options: argparse.Namespace) -> int:
         options.folder, options.split, settings=replace(Settings.from_environment(), model=""), progress=terminal.Progress()
     )
     _print(options, found, "\n".join(terminal.clean(line) for line in beir.lines(found)))
+    return 0
+
+
+def _verdicts(options: argparse.Namespace) -> int:
+    from . import scifact, verdicts
+
+    if options.sentences and not options.scifact:
+        terminal.say("askpapers: --sentences needs --scifact, the folder of SciFact.")
+        return 2
+    if not options.scifact:
+        found, lines = verdicts.measure(), verdicts.lines
+    elif options.sentences:
+        found, lines = scifact.measure_sentences(options.scifact, progress=terminal.Progress()), scifact.sentence_lines
+    else:
+        found, lines = scifact.measure(options.scifact, progress=terminal.Progress()), scifact.lines
+    _print(options, found, "\n".join(terminal.clean(line) for line in lines(found)))
     return 0
 
 

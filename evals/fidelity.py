@@ -1,7 +1,7 @@
 """Does an answer say what its papers say, letter for letter: quotes, numbers, names, citations that exist.
 
-Pure, and needs no model. What passes may still be wrong: a turned negation, a swapped subject, or a true sentence that answers another
-question. Functions take a turn and an answer record (see metrics.py) and return None where there is nothing to check.
+Pure, and needs no model. What passes may still be wrong: a turned negation, a swapped subject (support.py sees some of these), or a true
+sentence that answers another question. Functions take a turn and an answer record (see metrics.py) and return None where there is nothing to check.
 """
 
 from __future__ import annotations

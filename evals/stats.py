@@ -93,6 +93,23 @@ def rule_of_three(n: int) -> float:
     return min(1.0, 3 / n) if n else 1.0
 
 
+def balanced_accuracy(labels: Sequence[bool], said: Sequence[bool], clusters: Sequence[str], seed: int = 0) -> Interval | None:
+    """Mean of the share of true labels that were said to be true and of false ones said to be false (Brodersen et al. 2010), with its
+    cluster bootstrap interval; None unless both labels are there."""
+    true, right = np.asarray(labels, dtype=bool), np.asarray(labels, dtype=bool) == np.asarray(said, dtype=bool)
+    if not true.any() or true.all():
+        return None
+    names, place = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
+    counts = np.zeros((len(names), 4))
+    np.add.at(counts, place, np.stack([true & right, true, ~true & right, ~true], axis=1).astype(float))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        drawn = _draws(len(names), seed) @ counts
+        means = (drawn[:, 0] / drawn[:, 1] + drawn[:, 2] / drawn[:, 3]) / 2
+    low, high = np.nanpercentile(means, [50 * (1 - LEVEL), 100 - 50 * (1 - LEVEL)])
+    hits, all_true, quiet, all_false = counts.sum(axis=0)
+    return Interval(float((hits / all_true + quiet / all_false) / 2), float(low), float(high), len(true), len(names))
+
+
 def paired_difference(a: Sequence[float | None], b: Sequence[float | None], clusters: Sequence[str], seed: int = 0) -> Interval | None:
     """Mean of b − a over the pairs in which both apply, with its cluster bootstrap interval; None if there is no such pair. If no pair
     differs, the interval is 0 to 0: read it with n."""

@@ -28,7 +28,8 @@ def _checked(sentence: str, papers: tuple[Paper, ...]) -> bool:
 
 
 def builtin(sentence: str, papers: Sequence[Paper]) -> bool:
-    """The product's own check (rag.grounding): words, numbers and names; a quoted sentence passes, an invented number doesn't."""
+    """The product's own check (rag.grounding): words, numbers, names, roles and hedges; a quoted sentence passes, an
+    altered number doesn't. How far to trust it: verdicts.py."""
     return _checked(sentence, tuple(papers))
 
 

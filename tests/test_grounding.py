@@ -1,11 +1,13 @@
 """Does the abstract say this sentence: what is found wanting, and what is not."""
 
 import re
+import time
 
 import pytest
 
 from rag.grounding import check, denies
 from rag.papers import Paper
+from rag.passages import sentences
 
 PAPER = Paper(
     id="p",
@@ -104,6 +106,111 @@ def test_a_sentence_over_two_papers_is_supported_by_both_together():
 
 def test_words_gathered_from_all_over_an_abstract_are_no_support():
     assert check("Edge devices require labelled images with plugins and workers tested on sparsity.", [PAPER]).verdict == "unsupported"
+
+
+SIDES = Paper(
+    id="s",
+    title="Pruning and Quantizing",
+    abstract=(
+        "We compare ways to shrink models. Quantization outperforms pruning on knowledge tasks. Users prefer quantization over pruning."
+        " The large model loses 12% of accuracy, while the small model loses 30%. Recall and precision rise by 4.1% and 7.5%, respectively."
+        " Weight decay forces neurons to generalize, whereas batch norm silences neurons that memorize. Pruning may hurt rare languages."
+        " Performance on images improves by training on large amounts of text. SoftPrune is more accurate than HardPrune on fewer than"
+        " 500 labels. It needs no retraining, and gives results that are better than or comparable to distillation. Code: vLLM.Release 2."
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Quantization beats pruning on knowledge tasks.",
+        "On knowledge tasks, pruning is outperformed by quantization.",
+        "Users prefer quantization over pruning.",
+        "Accuracy falls by 12% for the large model and by 30% for the small model.",
+        "The small model loses 30 percent of accuracy and the large one 12 percent.",
+        "Recall rises by 4.1% and precision by 7.5%.",
+        "Batch norm silences memorizing neurons, whereas weight decay makes neurons generalize.",
+        "Pruning might hurt rare languages.",
+        "Training on large amounts of text improves performance on images.",
+        "SoftPrune is more accurate than HardPrune with under 500 labels.",
+        "SoftPrune does not need retraining.",
+        "The results are better than or comparable to distillation.",
+    ],
+)
+def test_what_is_said_in_another_order_is_supported(sentence):
+    assert check(sentence, [SIDES]).verdict == "supported", check(sentence, [SIDES])
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Pruning outperforms quantization on knowledge tasks.",
+        "Quantization is outperformed by pruning on knowledge tasks.",
+        "Users prefer pruning over quantization.",
+        "The large model loses 30% of accuracy, while the small model loses 12%.",
+        "Recall and precision rise by 7.5% and 4.1%, respectively.",
+        "Precision rises by 4.1%.",
+        "Batch norm forces neurons to generalize, whereas weight decay silences neurons that memorize.",
+        "Performance on text improves by training on large amounts of images.",
+        "HardPrune is more accurate than SoftPrune.",
+        "SoftPrune is more accurate than HardPrune on more than 500 labels.",
+    ],
+)
+def test_swapped_sides_are_unsupported(sentence):
+    assert check(sentence, [SIDES]).verdict == "unsupported" and check(sentence, [SIDES]).missing, sentence
+
+
+@pytest.mark.parametrize(
+    ("sentence", "missing"),
+    [
+        ("Pruning hurts rare languages.", "may"),
+        ("Pruning always hurts rare languages.", "always"),
+        ("We prove that quantization outperforms pruning on knowledge tasks.", "prove"),
+        ("The results are better than distillation.", "comparable"),
+        ("Pruning may help rare languages.", "help"),
+        ("Quantization does not outperform pruning on knowledge tasks.", "outperform"),
+        ("SoftPrune needs retraining.", "retrain"),
+    ],
+)
+def test_a_hedge_that_is_gone_and_a_claim_that_is_stronger_are_named(sentence, missing):
+    result = check(sentence, [SIDES])
+    assert result.verdict == "unsupported" and missing in result.missing, result
+
+
+@pytest.mark.parametrize("paper", [PAPER, OTHER, SIDES])
+def test_every_sentence_of_an_abstract_is_supported_by_it(paper):
+    for start, end in sentences(paper.abstract):
+        told = paper.abstract[start:end]
+        assert check(told, [paper]).verdict == "supported", told
+        assert [q.text for _, q in check(told.upper(), [paper]).quotes] == [told]
+    assert check(paper.abstract, [paper]).verdict == "supported"
+
+
+def test_part_of_a_sentence_is_not_taken_for_the_whole():
+    assert check("It requires a teacher network.", [PAPER]).verdict == "unsupported"
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ("gains of $1\\%$--$8\\%$ a turn", "Gains are 1 to 8 percent a turn."), ("gains of 1.1p.p. in accuracy", "It gains 1.1 percentage points in accuracy."),
+        ("over 20k configurations", "More than 20,000 configurations."), ("a quarter of the cost", "It has 25% of the cost."),
+        ("twice the speed", "It has 2x the speed."), ("$\\mathbb{D}^2$ prunes graphs", "D² prunes graphs."), ("an AP$^{75}$ of 3", "The AP is 3."),
+        ("a mean-square-error codec", "It has an MSE codec, a mean-square one."), ("generalisation behaviour analysed", "Analyzed generalization behavior."),
+    ],
+)  # fmt: skip
+def test_another_way_of_writing_is_no_difference(told, said):
+    paper = Paper("w", "", f"Before it stands a sentence on birds. It has {told}.")
+    assert check(said, [paper]).verdict == "supported", check(said, [paper])
+
+
+def test_a_verdict_is_quick_and_the_same_every_time():
+    started = time.process_time()
+    for _ in range(3):
+        for sentence in SAID:
+            assert check(f"{sentence} Indeed.", [PAPER, SIDES]) == check(f"{sentence} Indeed.", [PAPER, SIDES])
+    assert (time.process_time() - started) / (6 * len(SAID)) < 0.02  # seconds; four times what it takes
 
 
 def test_quotes_are_exact_spans_and_the_right_ones():
