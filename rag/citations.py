@@ -153,6 +153,11 @@ def find(text: str) -> list[Marker]:
     return [Marker(m.start(), m.end(), int(m[1])) for m in _MARKER.finditer(_masked(text))]
 
 
+def unmarked(text: str) -> str:
+    """The text without its markers, for where they would mean other papers."""
+    return re.sub(r"[ \t]*\0+", "", _MARKER.sub("\0", _masked(text).replace("\0", "\1"))).replace("\1", "[")
+
+
 def split(text: str) -> list[Cited]:
     """The sentences of a renumbered text. A marker after a full stop belongs to the sentence that it follows; an item of a list
     is a sentence of its own."""

@@ -37,7 +37,7 @@ class Conversation:
 
     def stream(self, question: str, within: Collection[str] | None = None) -> Iterator[Event]:
         """`within`: ids of the only papers to answer from, this time. The turn is remembered once its Answer has come; a turn that was stopped or failed is not."""
-        for event in self._library.as_query_engine(within).stream(question, standalone(question, self._turns, self._library, within)):
+        for event in self._library.as_query_engine(within).stream(question, standalone(question, self._turns, self._library, within), self._turns):
             if event.answer:
                 self._turns = [*self._turns, (question, event.answer)][-_REMEMBERED:]
             yield event

@@ -13,6 +13,7 @@ from typing import Protocol, Sequence
 
 import numpy as np
 
+from .endpoint import only_ours
 from .errors import EmbeddingFailed, LibraryDamaged
 from .passages import Span
 from .settings import OPENAI_HOST, Settings, host_of
@@ -147,7 +148,7 @@ class EndpointEmbedder:
             if self._client is None:
                 self._client = openai.OpenAI(
                     base_url=self._base_url, api_key=self._api_key or "none", timeout=self._timeout, max_retries=2,
-                    http_client=openai.DefaultHttpxClient(follow_redirects=False),
+                    http_client=openai.DefaultHttpxClient(follow_redirects=False, event_hooks={"request": [only_ours]}),
                 )  # fmt: skip
             data = self._client.embeddings.create(model=self._model, input=texts, encoding_format="float").data
             return [item.embedding for item in sorted(data, key=lambda item: item.index)]

@@ -22,6 +22,12 @@ _CONNECT = 10.0
 """Seconds to wait for a connection; a running server gives it at once."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _TOO_LONG = re.compile(r"context|too long|too many tokens|maximum.{0,20}tokens|prompt is too", re.IGNORECASE)
+_PARAMETERS = {"stream_options": "include_usage", "max_tokens": "max_completion_tokens", "temperature": "temperature"}
+"""What we ask for and can do without, each with another name that a refusal may use."""
+_LONGEST_WAIT = 5.0
+"""Seconds; who is to wait longer is told so, and may ask again."""
+_OURS = frozenset("authorization host accept accept-encoding connection content-type content-length transfer-encoding".split())
+"""Headers that any host gets."""
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|gsk|hf|xai|key)[-_][\w*.-]{6,}|\bBearer\s+\S+|(?<=//)[^/\s@]+@", re.IGNORECASE)
 
 
@@ -33,12 +39,10 @@ def http_client(settings: Settings) -> httpx.AsyncClient:
 
     async def sign(request: httpx.Request) -> None:
         request.headers.pop("Authorization", None)
+        only_ours(request)
         at_home = (request.url.scheme, request.url.host, request.url.port) == (home.scheme, home.host, home.port)
         if at_home and settings.api_key:
             request.headers["Authorization"] = f"Bearer {settings.api_key.reveal()}"
-        if home.host != OPENAI_HOST:  # the openai client adds these from the environment, for its own host
-            for name in ("OpenAI-Organization", "OpenAI-Project"):
-                request.headers.pop(name, None)
 
     return httpx.AsyncClient(
         follow_redirects=False,
@@ -47,6 +51,14 @@ def http_client(settings: Settings) -> httpx.AsyncClient:
         trust_env=home.host not in _LOOPBACK,  # no proxy can reach this very machine
         event_hooks={"request": [sign]},
     )
+
+
+def only_ours(request: httpx.Request) -> None:
+    """Takes out whatever the openai client adds from its environment variables, unless the request goes to OpenAI."""
+    if request.url.host != OPENAI_HOST:
+        for name in [name for name in request.headers if name not in _OURS]:
+            del request.headers[name]
+        request.headers["User-Agent"] = "askpapers"
 
 
 @lru_cache(maxsize=1)
@@ -85,6 +97,31 @@ def unreadable(settings: Settings) -> ModelFailed:
         f"{_who(settings)} broke off its answer, or gave one that can't be read. Try again; if it stays so, check that "
         "OPENAI_BASE_URL is an OpenAI-compatible address (it usually ends in /v1)."
     )
+
+
+def refused_parameter(error: Exception) -> str:
+    """Which of the parameters that can be done without the server refuses by name; empty if none."""
+    import openai
+
+    if not isinstance(error, openai.APIStatusError) or error.status_code not in (400, 422):
+        return ""
+    words = json.dumps(error.body) if isinstance(error.body, (dict, list)) else str(error.body)
+    if _TOO_LONG.search(words):
+        return ""
+    return next((name for name, other in _PARAMETERS.items() if name in words or other in words), "")
+
+
+def short_wait(error: Exception) -> float | None:
+    """Seconds after which the server, busy now, asks to be asked again; None if it doesn't say, or says too many."""
+    import openai
+
+    if not isinstance(error, openai.APIStatusError) or error.status_code not in (429, 503):
+        return None
+    try:
+        seconds = float(error.response.headers.get("retry-after", ""))
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds <= _LONGEST_WAIT else None
 
 
 def _refused(error: Any, settings: Settings) -> ModelFailed:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, Collection, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Collection, Iterator, Sequence
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.response.schema import Response
@@ -17,6 +19,8 @@ from llama_index.core.query_engine import CustomQueryEngine
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from pydantic import ConfigDict, Field
 
+from .calls import Meter, silently
+from .condense import needed, standalone
 from .engine import respond
 from .papers import Answer, Event, Paper
 
@@ -46,14 +50,33 @@ class PaperQueryEngine(CustomQueryEngine):
     model_config = ConfigDict(arbitrary_types_allowed=True)
     library: Any = Field(repr=False)
     complete: Any = Field(default=None, repr=False)
-    """The model as a function (generative.Complete), or None for quotes only."""
+    """The model as a function (calls.Complete), or None for quotes only."""
     within: Any = Field(default=None, repr=False)
     """Ids of the only papers to answer from, or None for all."""
 
-    def stream(self, question: str, query: str = "") -> Iterator[Event]:
-        """Stage and text events, then the Answer. `query`: what to search for, if not the question itself. Closing it stops the
-        model."""
-        return respond(self.library, question, self.complete, query, self.within)
+    def stream(self, question: str, query: str = "", turns: Sequence[tuple[str, Answer]] = ()) -> Iterator[Event]:
+        """Stage and text events, then the Answer. `query`: what to search for, if not the question itself. `turns`: (question,
+        Answer) pairs of before, oldest first; with a model, a question that points back to them is put in full by it, or else
+        `query` is searched for. Closing it stops the model."""
+        if self.complete is None:
+            return respond(self.library, question, None, query, self.within)
+        return self._metered(question, query, turns)
+
+    def _metered(self, question: str, query: str, turns: Sequence[tuple[str, Answer]]) -> Iterator[Event]:
+        """Every call of the model on behalf of this question counts, and so does the time of those before the search."""
+        model, started, before = Meter(self.complete), time.perf_counter(), 0.0
+        if needed(question, turns):
+            yield Event("stage", f"Putting the question in full with {self.library.settings.model}")
+            query = yield from silently(standalone(question, turns, model, query, self.library.settings.context_tokens // 4))
+            before = time.perf_counter() - started
+        with closing(respond(self.library, question, model, query, self.within)) as events:
+            for event in events:
+                if event.answer:
+                    timings = event.answer.timings
+                    if before:
+                        timings = {"condense": before, **timings, "total": before + timings.get("total", 0.0)}
+                    event = replace(event, answer=replace(event.answer, usage=dict(model.usage), timings=timings))
+                yield event
 
     def custom_query(self, query_str: str) -> Response:
         return _response(self._answer(query_str, threading.Event()))

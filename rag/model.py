@@ -1,8 +1,9 @@
 """The configured model as a function: messages in, pieces of text out; any OpenAI-compatible endpoint, through LlamaIndex.
 
 Each request runs in a thread and an event loop of its own, and hands over an empty piece whenever the model is silent: whoever
-reads is never stuck in a silent model, can stop at any time, and stopping closes the connection at once. Retries nothing: the
-person who asks decides. Shares nothing between requests.
+reads is never stuck in a silent model, can stop at any time, and stopping closes the connection at once. Repeats a request only
+before its first word, and only if the server says how: once after a short wait that it asks for, and without a parameter that it
+refuses by name. Anything else is for the person who asks to decide. Requests share nothing but what their server refused.
 """
 
 from __future__ import annotations
@@ -12,17 +13,20 @@ import queue
 import threading
 import time
 from contextlib import suppress
-from typing import Any, Callable, Generator
+from functools import lru_cache
+from typing import Any, Generator
 
 from llama_index.core.llms import ChatMessage
 
-from .endpoint import OPENAI_URL, explain, http_client, silent, unreadable
+from .calls import CUT_SHORT, Complete, End
+from .endpoint import OPENAI_URL, explain, http_client, refused_parameter, short_wait, silent, unreadable
 from .errors import ModelFailed
-from .generative import CUT_SHORT, Complete
 from .settings import Settings
 
 BEAT = 0.2
 """Seconds of silence after which an empty piece is handed over."""
+_AFTER_END = 1.0
+"""Seconds that a server may take to hang up, or to tell the usage, once its reply is complete."""
 
 
 def completer(settings: Settings) -> Complete | None:
@@ -34,8 +38,8 @@ def completer(settings: Settings) -> Complete | None:
     return lambda messages: _pieces(settings, messages)
 
 
-def _pieces(settings: Settings, messages: list[tuple[str, str]]) -> Generator[str, None, str]:
-    """The model's text; returns CUT_SHORT if it ran into its limit. Raises ModelFailed."""
+def _pieces(settings: Settings, messages: list[tuple[str, str]]) -> Generator[str, None, End]:
+    """The model's text. Raises ModelFailed."""
     request = _Request(settings, messages)
     request.start()
     heard = time.monotonic()
@@ -51,26 +55,19 @@ def _pieces(settings: Settings, messages: list[tuple[str, str]]) -> Generator[st
             heard = time.monotonic()
             if isinstance(piece, ModelFailed):
                 raise piece
-            if isinstance(piece, _End):
-                return piece.reason
+            if isinstance(piece, End):
+                return piece
             yield piece
     finally:
         request.stop()
 
 
-class _End:
-    """The last thing in the inbox of a request that went well."""
-
-    def __init__(self, reason: str):
-        self.reason = reason
-
-
 class _Request(threading.Thread):
-    """One request to the model. Puts pieces into `inbox`, then an _End or a ModelFailed."""
+    """One request to the model. Puts pieces into `inbox`, then an End or a ModelFailed."""
 
     def __init__(self, settings: Settings, messages: list[tuple[str, str]]):
         super().__init__(name="askpapers-model", daemon=True)
-        self.inbox: queue.SimpleQueue[str | _End | ModelFailed] = queue.SimpleQueue()
+        self.inbox: queue.SimpleQueue[str | End | ModelFailed] = queue.SimpleQueue()
         self._settings = settings
         self._messages = messages
         self._task: asyncio.Task[None] | None = None
@@ -98,21 +95,48 @@ class _Request(threading.Thread):
     async def _talk(self) -> None:
         try:
             async with http_client(self._settings) as client:
-                self.inbox.put(_End(await self._read(_llm(self._settings, client))))
+                self.inbox.put(await self._asked(client))
         except ModelFailed as error:
             self.inbox.put(error)
         except Exception as error:
             # Made here and raised elsewhere, so that it carries no trace of the original, which may repeat the key.
             self.inbox.put(explain(error, self._settings))
 
-    async def _read(self, llm: Any) -> str:
-        reason = None
-        async for response in await llm.astream_chat([ChatMessage(role=role, content=text) for role, text in self._messages]):
+    async def _asked(self, client: Any) -> End:
+        """The one place where a request is repeated."""
+        refused, waited = _refused(self._settings.base_url, self._settings.model), False
+        while True:
+            try:
+                return await self._read(_llm(self._settings, client, refused))
+            except Exception as error:
+                parameter, wait = refused_parameter(error), short_wait(error)
+                if parameter and parameter not in refused:
+                    refused.add(parameter)
+                elif wait is not None and not waited and wait < self._settings.timeout:
+                    waited = True
+                    await asyncio.sleep(wait)
+                    self.inbox.put("")  # the server is not to blame for this silence
+                else:
+                    raise
+
+    async def _read(self, llm: Any) -> End:
+        reason, usage = None, None
+        responses = await llm.astream_chat([ChatMessage(role=role, content=text) for role, text in self._messages])
+        while True:
+            try:
+                response = await asyncio.wait_for(anext(responses), None if reason is None else _AFTER_END)
+            except (StopAsyncIteration, asyncio.TimeoutError):
+                break
+            except Exception:
+                if reason is None:
+                    raise
+                break  # the reply is complete, whatever comes behind it
             reason = _finish_reason(response.raw) or reason
+            usage = getattr(response.raw, "usage", None) or usage
             self.inbox.put(response.delta or "")
         if reason is None:  # the connection was closed without an error, which servers do when they die
             raise unreadable(self._settings)
-        return CUT_SHORT if reason == "length" else ""
+        return End(CUT_SHORT if reason == "length" else "", _count(usage, "prompt_tokens"), _count(usage, "completion_tokens"))
 
 
 def _finish_reason(chunk: Any) -> str | None:
@@ -120,9 +144,29 @@ def _finish_reason(chunk: Any) -> str | None:
     return choices[0].finish_reason if choices else None
 
 
-def _llm(settings: Settings, client: Any) -> Any:
-    from llama_index.llms.openai_like import OpenAILike
+def _count(usage: Any, name: str) -> int | None:
+    """Servers tell all sorts of things."""
+    count = getattr(usage, name, None)
+    return count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else None
 
+
+@lru_cache(maxsize=64)
+def _refused(base_url: str, model: str) -> set[str]:
+    """The parameters that this server refused for this model since the process began."""
+    return set()
+
+
+def _llm(settings: Settings, client: Any, refused: set[str]) -> Any:
+    from llama_index.llms.openai_like import OpenAILike
+    from openai import omit
+
+    extra: dict[str, Any] = {}
+    if "stream_options" not in refused:
+        extra["stream_options"] = {"include_usage": True}
+    if "temperature" in refused:
+        extra["temperature"] = omit
+    if "max_tokens" in refused:  # the newer name, which most servers don't know yet
+        extra |= {"max_tokens": omit, "max_completion_tokens": settings.answer_tokens}
     return OpenAILike(
         model=settings.model,
         api_base=settings.base_url or OPENAI_URL,
@@ -134,4 +178,5 @@ def _llm(settings: Settings, client: Any) -> Any:
         timeout=settings.timeout,
         max_retries=0,
         async_http_client=client,
+        additional_kwargs=extra,
     )

@@ -65,6 +65,10 @@ class Settings:
     """Seconds without a sign of life from the model before it is given up."""
     quote_when_model_fails: bool = True
     """Whether a failed model is replaced, for that question, by the extractive answer."""
+    judge_calls: int = 4
+    """How often the model may be asked, at most, which papers match in one which / list / how-many question; 0 for never."""
+    second_check: bool = False
+    """Whether the model is asked, in one more call, if the abstracts say what its answer says; shown apart from our own check."""
     embedding_model: str = ""
     """Model of an embeddings endpoint; empty for the bundled model."""
     embedding_base_url: str = ""
@@ -82,7 +86,7 @@ class Settings:
             _check_url(name, getattr(self, name))
         for name, low, high in (
             ("papers_in_prompt", 1, 50), ("context_tokens", 512, 10_000_000), ("answer_tokens", 16, 1_000_000),
-            ("timeout", 0.1, 3600), ("lock_wait", 0, 86_400),
+            ("judge_calls", 0, 1000), ("timeout", 0.1, 3600), ("lock_wait", 0, 86_400),
         ):  # fmt: skip
             if not low <= getattr(self, name) <= high:
                 raise SettingsError(f"The setting {name} must be between {low} and {high}, not {getattr(self, name)}.")

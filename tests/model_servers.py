@@ -17,7 +17,8 @@ from typing import Any, Callable, Iterator, Sequence
 import pytest
 from shared import WordEmbedder
 
-from rag import Library, Paper, Settings, readers
+from rag import Library, Paper, Settings, model, readers
+from rag.calls import End
 from rag.library import SEEDS
 from rag.llama import PaperQueryEngine
 from rag.papers import Hit
@@ -51,13 +52,13 @@ def found(*papers: Paper) -> list[Found]:
 
 
 def replying(*pieces: str, sent: list | None = None, end: str = "") -> Callable:
-    """A model that replies in these pieces. `sent` gets the messages of every call."""
+    """A model that replies in these pieces. `sent` gets the messages of every call. `end`: the reason why it ends."""
 
     def complete(messages: list[tuple[str, str]]) -> Iterator[str]:
         if sent is not None:
             sent.append(messages)
         yield from pieces
-        return end
+        return End(end)
 
     return complete
 
@@ -79,7 +80,7 @@ def using(library: Library, server: Server | None = None, complete: Callable | N
     other = copy.copy(library)
     other.settings = Settings(**settings)
     if complete:
-        other.as_query_engine = lambda: PaperQueryEngine(library=other, complete=complete)  # type: ignore[method-assign]
+        other.as_query_engine = lambda within=None: PaperQueryEngine(library=other, complete=complete, within=within)  # type: ignore[method-assign]
     return other
 
 
@@ -155,11 +156,16 @@ class Exchange:
         self.line(chunk({}, reason))
         self.line("[DONE]")
 
-    def stream(self, *pieces: str, reason: str = "stop") -> None:
+    def stream(self, *pieces: str, reason: str = "stop", usage: tuple[Any, Any] | None = None) -> None:
+        """`usage`: tokens of prompt and reply, told if they were asked for, in a chunk of their own."""
         self.begin()
         self.line(chunk({"role": "assistant", "content": ""}))
         self.say(*pieces)
-        self.end(reason)
+        self.line(chunk({}, reason))
+        if usage and self.body.get("stream_options"):
+            told = {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": 0}
+            self.line(json.dumps({**json.loads(chunk({})), "choices": [], "usage": told}))
+        self.line("[DONE]")
 
     def wait_for_hang_up(self, seconds: float) -> None:
         """Says nothing until the other side closes the connection."""
@@ -183,6 +189,7 @@ def serving(script: Callable[[Exchange], None]) -> Iterator[Server]:
         yield server
     finally:
         server.close()
+        model._refused.cache_clear()  # the next server may get the same port
 
 
 def until(condition: Callable[[], Any], seconds: float = 5.0) -> Any:

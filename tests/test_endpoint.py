@@ -97,7 +97,7 @@ FAILURES = {
     "server error": (status(500, f"oops {KEY} sk-other-abcdef123456"), r"error 500 \(“oops \*\*\* \*\*\*”\)"),
     "web page as error": (lambda x: x.reply(502, "<html>Bad gateway</html>", kind="text/html"), "failed with error 502. Try again later"),
     "context too long": (status(400, "This model's maximum context length is 4096 tokens"), "Set ASKPAPERS_CONTEXT_TOKENS"),
-    "unknown parameter": (status(400, "Unsupported parameter: 'max_tokens'"), "“Unsupported parameter: 'max_tokens'”"),
+    "unknown parameter": (status(400, "Unsupported parameter: 'messages'"), "“Unsupported parameter: 'messages'”"),
     "too long in stream": (too_long_in_stream, "Set ASKPAPERS_CONTEXT_TOKENS"),
     "error in stream": (error_in_stream, "broke off its answer .“the graphics card melted”"),
     "empty reply": (lambda x: x.stream(), "gave an empty reply"),
@@ -178,6 +178,110 @@ def test_a_good_answer_is_streamed_cited_checked_and_carries_no_notice(few, capl
     assert request.path == "/v1/chat/completions" and request.body["model"] == "scripted" and request.body["stream"] is True
     assert request.body["max_tokens"] == 700 and request.body["temperature"] == 0
     assert [m["role"] for m in request.body["messages"]] == ["system", "user"] and "SliceGPT" in request.body["messages"][1]["content"]
+
+
+def refusing(*names: str):
+    """Refuses these parameters by name, one at a time, as OpenAI does."""
+
+    def script(exchange: Exchange) -> None:
+        refused = next((name for name in names if name in exchange.body), None)
+        if refused:
+            exchange.reply(400, {"error": {"message": f"Unsupported parameter: '{refused}' is not supported with this model.", "param": refused}})
+        else:
+            exchange.stream(*REPLY, usage=(812, 31))
+
+    return script
+
+
+def test_calls_and_tokens_are_counted_as_the_server_tells_them(few):
+    with serving(lambda exchange: exchange.stream(*REPLY, usage=(812, 31))) as server:
+        answer = using(few, server).ask(QUESTION)
+    assert server.requests[0].body["stream_options"] == {"include_usage": True}
+    assert answer.usage == {"calls": 1, "prompt_tokens": 812, "completion_tokens": 31} == answer.to_dict()["usage"]
+    assert 0 < answer.timings["first_token"] <= answer.timings["model"] <= answer.timings["total"]
+
+
+def test_a_server_that_tells_no_tokens_leaves_the_calls(few):
+    with serving(lambda exchange: exchange.stream(*REPLY)) as server:
+        assert using(few, server).ask(QUESTION).usage == {"calls": 1}
+    with serving(status(500, "oops")) as server:
+        failed = using(few, server).ask(QUESTION)
+    assert failed.mode == "extractive" and failed.usage == {"calls": 1}
+    assert few.ask(QUESTION).usage == {}
+
+
+@pytest.mark.parametrize("usage", [("many", None), (-1, 2.5), ([], {})])
+def test_nonsense_about_tokens_is_not_counted(few, usage):
+    with serving(lambda exchange: exchange.stream(*REPLY, usage=usage)) as server:
+        assert using(few, server).ask(QUESTION).usage == {"calls": 1}
+
+
+@pytest.mark.parametrize("names", [("stream_options",), ("temperature",), ("max_tokens", "temperature", "stream_options")])
+def test_what_a_server_refuses_by_name_is_left_out_and_not_asked_for_again(few, names):
+    with serving(refusing(*names)) as server:
+        asking = using(few, server)
+        answer = asking.ask(QUESTION)
+        assert answer.mode == "scripted" and answer.notice == "" and answer.usage["calls"] == 1
+        assert len(server.requests) == len(names) + 1
+        asking.ask(QUESTION)
+        assert len(server.requests) == len(names) + 2
+    body = server.requests[-1].body
+    assert not set(names) & body.keys() and ("max_completion_tokens" in body) == ("max_tokens" in names)
+
+
+def test_a_server_that_refuses_a_parameter_again_and_again_is_told_once(few):
+    with serving(status(400, "stream_options: extra fields not permitted")) as server:
+        answer = using(few, server).ask(QUESTION)
+    assert "error 400" in answer.notice and len(server.requests) == 2
+
+
+def test_a_busy_server_is_asked_again_once_after_the_short_wait_that_it_asks_for(few):
+    replies = [status(429, "slow down", **{"Retry-After": "0.3"}), lambda exchange: exchange.stream(*REPLY)]
+    with serving(lambda exchange: replies.pop(0)(exchange)) as server:
+        started = time.monotonic()
+        assert using(few, server).ask(QUESTION).mode == "scripted"
+        assert time.monotonic() - started >= 0.3 and len(server.requests) == 2
+    with serving(status(503, "busy", **{"Retry-After": "0"})) as server:
+        assert "error 503" in using(few, server).ask(QUESTION).notice and len(server.requests) == 2
+
+
+def test_waiting_for_a_busy_server_can_be_stopped(few):
+    with serving(status(429, "slow down", **{"Retry-After": "5"})) as server:
+        events = using(few, server).stream(QUESTION)
+        until(lambda: (next(events), server.requests)[1])
+        started = time.monotonic()
+        next(events), events.close()
+        assert until(lambda: not [t for t in threading.enumerate() if t.name == "askpapers-model"], 1)
+        assert time.monotonic() - started < 1 and len(server.requests) == 1
+
+
+def test_the_first_words_show_at_once(few):
+    said = []
+
+    def script(exchange: Exchange) -> None:
+        exchange.begin()
+        time.sleep(0.5)
+        said.append(time.monotonic())
+        exchange.say("SliceGPT can ")
+        exchange.wait_for_hang_up(5)
+
+    with serving(script) as server:
+        events = using(few, server).stream(QUESTION)
+        next(event for event in events if event.kind == "text" and event.text)
+        assert time.monotonic() - said[0] < 0.15
+        events.close()
+
+
+def test_a_server_that_does_not_hang_up_after_its_reply_is_not_waited_for(few):
+    def script(exchange: Exchange) -> None:
+        exchange.begin()
+        exchange.say(*REPLY)
+        exchange.line(chunk({}, "stop"))
+        exchange.wait_for_hang_up(10)
+
+    started = time.monotonic()
+    answer, _ = failing(few, script, quote=False)
+    assert answer.mode == "scripted" and time.monotonic() - started < 4
 
 
 def test_the_box_works_again_after_a_failure(few):
@@ -273,10 +377,14 @@ def test_without_a_key_none_is_sent_and_the_organisation_stays_with_openai():
 
 def test_a_key_in_the_environment_is_not_sent_to_a_server_that_was_configured_without_one(few, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setenv("OPENAI_ORG_ID", "org-secret")
+    for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY", "OPENAI_WEBHOOK_SECRET"):
+        monkeypatch.setenv(name, "a-secret")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Gateway: a-secret\nUser-Agent: a-secret\nAuthorization: Bearer a-secret\nCookie: a-secret")
     with serving(lambda exchange: exchange.stream(*REPLY)) as server:
         assert using(few, server).ask(QUESTION).mode == "scripted"
-    assert "Authorization" not in server.requests[0].headers and "org-secret" not in str(server.requests[0].headers)
+    headers = server.requests[0].headers
+    assert "Authorization" not in headers and "a-secret" not in str(headers) and headers["User-Agent"] == "askpapers"
+    assert not [name for name in headers if name.lower().startswith("x-")]
 
 
 def test_a_server_that_wants_a_key_when_there_is_none_says_so(few):

@@ -10,8 +10,10 @@ import pytest
 from model_servers import HOSTILE, LMSYS, MINT, SLICE, WILD, found, replying, sample_papers, shown_papers
 
 from rag.errors import ModelFailed
-from rag.generative import CUT_SHORT, answer, fit, messages
+from rag.calls import CUT_SHORT, tokens
+from rag.generative import answer, messages
 from rag.papers import REFUSAL, Answer, Paper
+from rag.shown import fit
 
 PAPERS = sample_papers()
 REPLIES = sorted((Path(__file__).parent / "fixtures" / "replies").glob("*.json"))
@@ -202,15 +204,19 @@ def test_closing_the_stream_closes_the_model():
 
 def test_as_many_papers_are_shown_as_fit_and_the_best_first():
     long = [replace(A, id=str(n), abstract="Alpha sorts the letters. " * 100) for n in range(6)]
-    kept = fit(long, "?", 4000)
-    assert 1 < len(kept) < 6 and kept == long[: len(kept)]
-    assert len(fit(long, "?" * 3000, 4000)) < len(kept) and fit(long, "?", 10**6) == long
+    sent: list = []
+    told("Alpha sorts the letters [1].", papers=long, tokens=5000, sent=sent)
+    told("Alpha sorts the letters [1].", papers=long, tokens=5000, sent=sent, question="Why? " + "Alpha " * 600)
+    some, fewer = (len(shown_papers(messages)) for messages in sent)
+    assert 1 < fewer < some < 6
+    assert fit(long, 4000) == long[:4] and fit(long, 10**6) == long
+    assert all(sum(tokens(text) for _, text in messages) <= 5000 - 700 for messages in sent)
 
 
 def test_a_single_paper_that_does_not_fit_is_cut_after_a_sentence_and_still_cited_whole():
     huge = replace(A, abstract="Alpha sorts the letters. " * 10_000)
-    (kept,) = fit([huge], "?", 2000)
-    assert kept.abstract.endswith("letters.") and 500 < len(kept.abstract) < 6000
+    (kept,) = fit([huge], 700)
+    assert kept.abstract.endswith("letters.") and 500 < len(kept.abstract) < 2100
     result = told("Alpha sorts the letters [1].", papers=[huge], tokens=2000)
     assert result.citations[0].paper is huge and result.status == "answered"
 
@@ -218,7 +224,7 @@ def test_a_single_paper_that_does_not_fit_is_cut_after_a_sentence_and_still_cite
 def test_chinese_and_formulas_are_counted_dearer_than_english():
     chinese = [replace(A, id=str(n), abstract="我们研究大型语言模型。" * 100) for n in range(6)]
     english = [replace(A, id=str(n), abstract="We study models. " * 65) for n in range(6)]
-    assert len(fit(chinese, "?", 5000)) < len(fit(english, "?", 5000))
+    assert len(fit(chinese, 4500)) < len(fit(english, 4500))
 
 
 def test_a_question_that_leaves_no_room_is_told_without_asking_the_model():

@@ -20,10 +20,12 @@ import pytest
 from model_servers import KEY, QUESTION, few, sample_papers, using  # noqa: F401
 
 from rag import Library
+from rag.calls import CUT_SHORT, tokens
 from rag.errors import ModelFailed
-from rag.generative import fit, messages, tokens
+from rag.generative import messages
 from rag.model import completer
 from rag.settings import Secret, Settings
+from rag.shown import fit
 
 CONTEXT = 2048
 SERVE = """
@@ -92,7 +94,7 @@ def test_a_model_that_runs_into_its_limit_says_so(address: str):
     with pytest.raises(StopIteration) as stop:
         while True:
             next(pieces)
-    assert stop.value.value == "cut short"
+    assert stop.value.value.reason == CUT_SHORT
 
 
 def test_a_question_over_the_library_ends_in_an_answer_whatever_the_model_says(few: Library, address: str):
@@ -126,7 +128,7 @@ def test_the_guess_of_tokens_is_careful_enough_for_this_models_own_tokenizer(pro
     papers = list(sample_papers().values())
     with httpx.Client(base_url=process.address) as client:  # type: ignore[attr-defined]
         for start in range(0, len(papers), 6):
-            filled = messages(fit(papers[start : start + 6], QUESTION, 7300), QUESTION)
+            filled = messages(fit(papers[start : start + 6], 6800), QUESTION)
             for _, text in filled:
                 counted = len(client.post("/tokenize", json={"content": text}).json()["tokens"])
                 assert 0.5 * tokens(text) < counted <= tokens(text)
