@@ -13,14 +13,21 @@ from .passages import sentences
 
 _WORD = r"(?:papers?|sources?|abstracts?|documents?|references?)"
 _BEGUN = "|".join(word[:n] for word in ("paper", "source", "abstract", "document", "reference") for n in range(len(word), 0, -1))
-_ITEM = rf"(?:{_WORD}\s?)?#?\d{{1,3}}"
+_ITEM = rf"(?:{_WORD}:?\s?)?#?\d{{1,3}}"
 _LIST = rf"\^?\s{{0,2}}{_ITEM}(?:\s{{0,2}}(?:[,;&–—-]|and)\s{{0,2}}{_ITEM}){{0,19}}\s{{0,2}}(?:(?::\d{{1,3}})?†[^\]】\n]{{0,40}})?"
 _ADDRESS = r"(?:\((?:https?:|www\.|[#/])[^()\s]{0,300}\))?"
 """A model that links its markers has made the address up: addresses come from the papers' records only."""
 _INDEX = r"(?-i:(?<![\s(=,][a-z]))"
 """Not behind a lone small letter: `a[1]` is an element of a list."""
 _ONE = rf"(?:{_INDEX}\[{_LIST}\]{_ADDRESS}|【{_LIST}】)"
-_NAMED = r"\b(?:paper|source|abstract|document|reference)\s\d{1,3}\b"
+_BESIDE = r"(?:,\s(?:and\s)?|\s(?:and|or|&)\s|\s?[–—-]\s?)"
+_BEHIND = "|".join(rf"(?<=\b{word} )" for word in "in from by see of to and with like both while per than as for".split())
+_NAMED = (
+    r"(?:(?-i:\b(?:Paper|Source|Abstract|Document|Reference))\s\d{1,3}\b"
+    rf"|(?:(?<=[(,;] )|(?<=\()|{_BEHIND})(?:paper|source|abstract)\s\d{{1,3}}\b"
+    rf"|\b(?:papers|sources|abstracts)\s\d{{1,3}}(?:{_BESIDE}\d{{1,3}}){{1,9}}\b)"
+)
+"""In words, where it can mean nothing else: not "open source 7 times" or "we document 3 cases"."""
 _VERBATIM = (
     r"```[\s\S]{0,2000}?```|`[^`\n]{1,300}`"
     r"|\$\$[^$]{1,1000}\$\$|(?<!\\)\$(?=[^\s$])[^$\n]{0,300}(?<![\s\\])\$(?!\d)"
@@ -34,16 +41,21 @@ _KNOWN = (
 )
 _OPEN = (
     r"(?P<open>[ \t]{0,9}(?:\((?:see |cf\. |e\.g\.,? )?)?"
-    rf"(?:(?:\[{{1,3}}|【)[\w\s,;:^#&†–—-]{{0,80}}|\b(?:{_BEGUN})(?:\s\d{{0,3}})?|[ \t(]|\([a-z., ]{{1,5}})$"
+    rf"(?:(?:\[{{1,3}}|【)[\w\s,;:^#&†–—-]{{0,80}}|\b(?:{_BEGUN})s?(?:\s\d{{0,3}})?|[ \t(]|\([a-z., ]{{1,5}})$"
     r"|(?:```[\s\S]{0,2000}|`{1,3}|`[^`\n]{0,300}|(?<!\\)\$(?!\s)[^$\n]{0,300}|\$\$[^$]{0,1000}\$?)$"
     r"|(?:\\|\\\((?:(?!\\[()])[^\n]){0,300}|\\\[(?:(?!\\[\[\]])[\s\S]){0,1000})\\?$)"
 )
 """What may become a marker, code or a formula when more of the text arrives."""
+_LONGER = (
+    r"(?P<longer>[ \t]{0,9}(?:\((?:see |cf\. |e\.g\.,? )?)?\b(?:papers|sources|abstracts)\s\d{0,3}"
+    rf"(?:{_BESIDE}\d{{1,3}}){{0,9}}(?:,?\s?(?:a|an|and|o|or|&)?\s?|\s?[–—-]\s?)$)"
+)
+"""A list in words that may go on."""
 _TOKEN = re.compile(_KNOWN, re.IGNORECASE)
-_FEED = re.compile(rf"{_KNOWN}|{_OPEN}", re.IGNORECASE)
+_FEED = re.compile(rf"{_LONGER}|{_KNOWN}|{_OPEN}", re.IGNORECASE)
 _GLUE = re.compile(r"\([^()\s]{0,300}|[ \t,;]{0,9}")
 """What may stand between a marker and the next one, or be the beginning of its address."""
-_PART = re.compile(rf"(?:\[|【)(?P<listed>[^\]】]*)[\]】]{_ADDRESS}|{_WORD}\s(?P<named>\d{{1,3}})", re.IGNORECASE)
+_PART = re.compile(rf"(?:\[|【)(?P<listed>[^\]】]*)[\]】]{_ADDRESS}|{_WORD}\s(?P<named>\d{{1,3}}(?:{_BESIDE}\d{{1,3}})*)", re.IGNORECASE)
 _RANGE = re.compile(r"(\d{1,3})(?:\s{0,2}[–—-]\s{0,2}#?(\d{1,3}))?")
 _INTERVAL = re.compile(r"(?:interval|range|between|scale|∈)\s{0,2}(?:of\s|from\s)?$", re.IGNORECASE)
 _CUT_OFF = re.compile(r"[ \t]{0,9}(?:\[{1,2}|【)[\d\s,;–-]{0,24}$")
@@ -77,12 +89,14 @@ class Renumberer:
     model saw, numbered from 1.
 
     After `finish`, `order` lists the shown numbers in order of first citation (order[0] is what the reader sees as [1]), and
-    `unknown` counts the numbers that stood for no paper.
+    `unknown` counts the numbers that stood for no paper; `gaps` are the places in the text where they stood.
     """
 
     def __init__(self, shown: int):
         self.order: list[int] = []
         self.unknown = 0
+        self.gaps: list[int] = []
+        self._length = 0  # of all that was handed on
         self._shown = shown
         self._held = ""
         self._before = ""  # the last characters that were resolved: what follows may depend on them
@@ -94,7 +108,7 @@ class Renumberer:
         text = self._before + self._held + piece
         cut, run = len(text), None
         for match in _FEED.finditer(text, len(self._before)):
-            if match["open"] is not None:
+            if match["open"] is not None or match["longer"] is not None:
                 cut = match.start()
                 break
             run = match
@@ -111,18 +125,23 @@ class Renumberer:
         text = self._before + text
         out, at = [], len(self._before)
         for match in _TOKEN.finditer(text, at):
+            unknown = self.unknown
             shown = self._shown_as(match["run"], text[max(0, match.start("run") - 20) : match.start("run")]) if match["run"] else None
             if shown is None:
                 continue
             out.append(self._plain(text[at : match.start()]))
             at = match.end()
+            if self.unknown > unknown:
+                self.gaps.append(self._length + sum(map(len, out)))
             lead = (" " if match["lead"] else "") + ("" if match["close"] else match["round"] or "")
             if shown or lead.strip() or (lead and (text + self._held)[at : at + 1].isalnum()):
                 out.append(self._plain(lead + shown))
             self._swallow = not shown and self._last in ("", "\n", " ", "(", "[")  # where nothing is left, one space is too many
         out.append(self._plain(text[at:]))
         self._before = text[-24:]
-        return "".join(out)
+        told = "".join(out)
+        self._length += len(told)
+        return told
 
     def _plain(self, text: str) -> str:
         text = text.lstrip(" \t") if self._swallow else text
@@ -134,7 +153,7 @@ class Renumberer:
         """The run of markers as the reader sees it, empty if it names no paper, or None if it is no citation after all."""
         out, cited = "", []
         for part in _PART.finditer(run):
-            numbers = _numbers(part["listed"]) if part["named"] is None else [int(part["named"])]
+            numbers = _numbers(part["listed"] if part["named"] is None else part["named"])
             known = [number for number in numbers if 1 <= number <= self._shown]
             interval = len(numbers) > 1 and (0 in numbers or (len(numbers) == 2 and "," in part[0] and _INTERVAL.search(before)))  # [0, 1]
             self.unknown += 0 if interval else len(numbers) - len(known)
@@ -171,6 +190,19 @@ def split(text: str) -> list[Cited]:
             if re.search(r"\w", bare):
                 found.append(Cited(bare, numbers))
     return found
+
+
+def place(text: str, sentence: str, start: int = 0) -> tuple[int, int] | None:
+    """Where in a renumbered text a sentence without markers stands, as `split` gives it, from `start` on; None if it can't be
+    told."""
+    match = re.compile(r"\s+".join(map(re.escape, sentence.split()))).search(text, start)
+    return match.span() if match else None
+
+
+def marked(sentence: str, number: int) -> str:
+    """The sentence with a marker before its stop."""
+    stop = re.search(r"[.!?…。！？]*[\"”’*_]*$", sentence)
+    return f"{sentence[: stop.start()]} [{number}]{sentence[stop.start() :]}" if stop else f"{sentence} [{number}]"
 
 
 def without_sources(text: str) -> str:
@@ -219,7 +251,7 @@ def _blocks(text: str) -> list[str]:
 
 
 def _numbers(listed: str) -> list[int]:
-    listed, colon, _ = listed.partition(":")
+    listed, colon, _ = re.sub(rf"{_WORD}:", "", listed, flags=re.IGNORECASE).partition(":")
     if colon:
         return [0]  # 【4:0†source】 counts messages and files, not papers
     numbers: list[int] = []

@@ -115,7 +115,7 @@ def _by_model(library: Library, query: str, found: list[Found], quoted: Answer, 
     yield Event("stage", f"Reading up to {len(shown)} papers with {settings.model}")
     asked = time.perf_counter()
     try:
-        for event in generative.answer(query, shown, complete, settings.model, settings.context_tokens, settings.answer_tokens):
+        for event in generative.answer(query, shown, complete, settings.model, settings.context_tokens, settings.answer_tokens, quoted.status != "refused"):
             if event.text and "first_token" not in timings:
                 timings["first_token"] = time.perf_counter() - asked
             if event.answer:

@@ -6,28 +6,40 @@ with their titles, never a marker from inside an abstract; what it writes is bel
 
 from __future__ import annotations
 
-import logging
 import re
+from dataclasses import replace
 from typing import Iterator, Sequence
 
 from . import prompts
 from .calls import CUT_SHORT, Complete, End, Spoken, as_generator, tokens
-from .citations import Cited, Renumberer, find, split, without_sources
+from .citations import Cited, Renumberer, find, marked, place, split, without_sources
 from .errors import ModelFailed
 from .extractive import refusal
 from .grounding import check, denies
-from .lexical import searchable
+from .lexical import searchable, terms
 from .papers import REFUSAL, Answer, Citation, Event, Paper, Quote, Sentence, fold
 from .passages import sentences
 from .retrieve import Found
 from .shown import fit, sources
 
-log = logging.getLogger(__name__)
+_DECLINES = re.compile(
+    r"\b(?:insufficient|not enough|no relevant|lacks? (?:the |any )?) ?information|\b(?:outside|beyond) (?:of )?the scope|\bunclear from\b"
+    r"|\bno (?:paper|abstract|source)s? (?:\w+ )?(?:answer|address|mention|discuss|say|state|cover|contain)|\bunable to\b|\bas an ai\b"
+    r"|\bi(?:['’]m| am) (?:sorry|afraid)\b|\bi apologi[sz]e\b|\b(?:can ?not|can['’]t) be (?:answered|determined)\b",
+    re.IGNORECASE,
+)
+"""Ways of not answering that name nothing else; a claim of a paper may sound like one, so they count only where nothing is cited."""
+_STRONG = 0.8
+"""Share of a sentence's words that a paper must hold, in the sentences that back it, for a citation to be added."""
+_ENOUGH_WORDS = 4
 
 
-def answer(query: str, found: Sequence[Found], complete: Complete, mode: str, context_tokens: int, answer_tokens: int) -> Iterator[Event]:
+def answer(
+    query: str, found: Sequence[Found], complete: Complete, mode: str, context_tokens: int, answer_tokens: int, likely: bool = True
+) -> Iterator[Event]:
     """Text events as the model writes (with no text while it is silent), then the Answer. `query`: the question, complete in
-    itself. Raises ModelFailed, before or amid the text."""
+    itself. `likely`: whether the papers seem to answer it; if they don't, a reply of which they say nothing is refused. Raises
+    ModelFailed, before or amid the text."""
     room = context_tokens - answer_tokens - sum(tokens(text) for _, text in messages((), query))
     shown = fit([f.hit.paper for f in found], room)
     if not shown:
@@ -48,15 +60,18 @@ def answer(query: str, found: Sequence[Found], complete: Complete, mode: str, co
             yield Event("text", text)
     finally:
         pieces.close()
-    told = without_sources(told + markers.feed(spoken.finish()) + markers.finish()).strip()
-    if markers.unknown:
-        log.info("%s cited %d numbers that stand for no paper; they were left out", mode, markers.unknown)
+    whole = told + markers.feed(spoken.finish()) + markers.finish()
+    told = without_sources(whole).strip()
     if not told:
         why = "It may have spent it all on thinking: raise ASKPAPERS_ANSWER_TOKENS." if cut_short else "Try again, or another model."
         raise ModelFailed(f"{mode} gave an empty reply. {why}")
     notice = f"The answer was cut at {answer_tokens} tokens; ASKPAPERS_ANSWER_TOKENS sets the limit." if cut_short else ""
     told = _whole_sentences(told) if notice else told
-    yield Event("answer", answer=_checked(told, query, found, markers, mode, notice))
+    gaps = [gap - len(whole) + len(whole.lstrip()) for gap in markers.gaps]
+    answer = _checked(told, query, found, shown, markers.order, gaps, mode, notice)
+    if not likely and not any(s.verdict == "supported" for s in answer.sentences):
+        answer = refusal(query, found, mode, "" if answer.status == "refused" else f"What {mode} wrote stands in none of the abstracts, so it is not shown.")
+    yield Event("answer", answer=replace(answer, dropped=markers.unknown))
 
 
 def messages(papers: Sequence[Paper], query: str) -> list[tuple[str, str]]:
@@ -71,11 +86,15 @@ def _whole_sentences(told: str) -> str:
     return told if whole else told[: spans[-2].end]
 
 
-def _checked(told: str, query: str, found: Sequence[Found], markers: Renumberer, mode: str, notice: str) -> Answer:
+def _checked(
+    told: str, query: str, found: Sequence[Found], shown: Sequence[Paper], order: Sequence[int], gaps: Sequence[int], mode: str, notice: str
+) -> Answer:
     said, papers = split(told), [f.hit.paper for f in found]
-    if _refuses(told, said):
+    numbers_of = list(order[: max((m.number for m in find(told)), default=0)])
+    if _refuses(told, said, [papers[n - 1] for n in numbers_of]):
         return refusal(query, found, mode)
-    cited = [papers[n - 1] for n in markers.order[: max((m.number for m in find(told)), default=0)]]
+    told, said = _attributed(told, said, shown, numbers_of, gaps)
+    cited = [papers[n - 1] for n in numbers_of]
     if not cited:
         raise ModelFailed(f"{mode} named no paper for what it said, so its answer could not be checked. Ask again, or try another model.")
     quotes: list[dict[Quote, None]] = [{} for _ in cited]
@@ -101,8 +120,49 @@ def _checked(told: str, query: str, found: Sequence[Found], markers: Renumberer,
     )
 
 
-def _refuses(told: str, said: Sequence[Cited]) -> bool:
-    """Whether the reply is a refusal in whatever words: it begins with ours, or cites nothing and says that it can't tell."""
+def _attributed(
+    told: str, said: Sequence[Cited], shown: Sequence[Paper], order: list[int], gaps: Sequence[int]
+) -> tuple[str, list[Cited]]:
+    """The text and its sentences with a citation where one is missing and only one of the shown papers clearly says the
+    sentence. Adds to `order`. Left alone are sentences that cited a number which stands for no paper (that is no slip of the
+    pen), and those whose paper would get its number out of turn: numbers that the reader has seen don't change."""
+    at, added, seen, out = 0, 0, 0, []
+    for text, numbers in said:
+        seen = max((seen, *numbers))
+        spot = place(told, text, at) if not numbers and not denies(text) else None
+        if spot:
+            at = spot[1]
+            number = 0 if any(spot[0] <= gap + added <= spot[1] for gap in gaps) else _only_one_that_says(text, shown)
+            if number in order or (number and seen == len(order)):
+                order += [] if number in order else [number]
+                numbers = (order.index(number) + 1,)
+                seen = max(seen, *numbers)
+                whole = marked(told[spot[0] : at], numbers[0])
+                told, added = told[: spot[0]] + whole + told[at:], added + len(whole) - (at - spot[0])
+                at = spot[0] + len(whole)
+        out.append(Cited(text, numbers))
+    return told, out
+
+
+def _only_one_that_says(text: str, papers: Sequence[Paper]) -> int:
+    """The number of the one paper that says the sentence in much the same words; 0 if there is none, or more than one."""
+    wanted = set(terms(text))
+    results = [check(text, [paper]) for paper in papers] if len(wanted) >= _ENOUGH_WORDS else []
+    backing = [n for n, result in enumerate(results, 1) if result.verdict == "supported"]
+    if len(backing) != 1:
+        return 0
+    held = set(terms(" ".join([papers[backing[0] - 1].title, *(quote.text for _, quote in results[backing[0] - 1].quotes)])))
+    return backing[0] if len(wanted & held) >= _STRONG * len(wanted) else 0
+
+
+def _refuses(told: str, said: Sequence[Cited], cited: Sequence[Paper]) -> bool:
+    """Whether the reply is a refusal in whatever words: it begins with ours, cites nothing and declines to answer, or says of the
+    papers that it cites nothing but what they don't tell. ("Models can't find their errors [1]" is no refusal if [1] says it.)"""
     if fold(told).startswith(fold(REFUSAL)):
         return True
-    return not any(numbers for _, numbers in said) and any(denies(text) or fold(REFUSAL) in fold(text) for text, _ in said)
+    if not any(numbers for _, numbers in said):
+        return any(denies(text) or _DECLINES.search(text) or fold(REFUSAL) in fold(text) for text, _ in said)
+    return all(
+        denies(text) and check(text, [cited[n - 1] for n in numbers]).verdict != "supported" if numbers else denies(text) or _DECLINES.search(text)
+        for text, numbers in said
+    )

@@ -33,6 +33,16 @@ CITING = [
     ("Round ([2]).", "Round [1].", [2]),
     ("Named [Paper 2, Paper 3].", "Named [1][2].", [2, 3]),
     ("According to Source 3, it does.", "According to [1], it does.", [3]),
+    ("Papers 1 and 3 agree.", "[1][2] agree.", [1, 3]),
+    ("Both Papers 4, 2, and 1 do.", "Both [1][2][3] do.", [4, 2, 1]),
+    ("As sources 2–4 say.", "As [1][2][3] say.", [2, 3, 4]),
+    ("It works (Paper 2).", "It works [1].", [2]),
+    ("It works (see Papers 2 and 5).", "It works [1][2].", [2, 5]),
+    ("It works, as in paper 2.", "It works, as in [1].", [2]),
+    ("Paper 1 and 3 others do.", "[1] and 3 others do.", [1]),
+    ("[Paper 2] says so.", "[1] says so.", [2]),
+    ("[Papers 2 and 3] say so.", "[1][2] say so.", [2, 3]),
+    ("[Source: 2] Good.", "[1] Good.", [2]),
     ("Linked [1](https://evil.example/x) here.", "Linked [1] here.", [1]),
     ("Twice [2] [2].", "Twice [1].", [2]),
     ("Glued[2].", "Glued[1].", [2]),
@@ -58,6 +68,8 @@ DROPPED = [
     ("Counting from zero [0].", "Counting from zero.", [], 1),
     ("Not a paper 【4:0†source】.", "Not a paper.", [], 1),
     ("Source 9 says [2].", "Source 9 says [1].", [2], 1),
+    ("Papers 8 and 9 and [2].", "Papers 8 and 9 and [1].", [2], 2),
+    ("Papers 2 and 9 say.", "[1] say.", [2], 1),
     ("Glued[9]together.", "Gluedtogether.", [], 1),
 ]
 
@@ -74,6 +86,8 @@ UNTOUCHED = [
     r"A set \([1,2]\) and \[ x[1] \] and $$ [1] $$.",
     "Code `a[1]` and\n```\nb[2]\n``` end.",
     "The elements a[i], a[1] and x[2].",
+    "We document 3 failures of open source 7 times, with reference 2 points lower.",
+    "The papers 12 authors wrote, and a paper 3 pages long.",
     "Since [2023] and [see below] and [12a].",
 ]
 
@@ -110,7 +124,7 @@ def test_a_marker_that_the_end_cuts_off_is_left_out():
     assert renumbered("It works [1].  Also [2") == ("It works [1].  Also", [1], 0)
 
 
-HEAVY = ["[", "[1", "[1,", "[[1]", "【", "(", "$", "$a ", "`", "```a ", "\\(", "\\[", " ", "\n", "[1](", "source ", "[1] "]
+HEAVY = ["[", "[1", "[1,", "[[1]", "【", "(", "$", "$a ", "`", "```a ", "\\(", "\\[", " ", "\n", "[1](", "source ", "[1] ", "papers 1, ", "Papers 1 and 2 - ", "see paper 1 "]
 
 
 @pytest.mark.parametrize("unit", HEAVY)

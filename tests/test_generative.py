@@ -24,9 +24,9 @@ A, B, C = (
 )
 
 
-def events(*pieces: str, papers=(A, B, C), question="What do they do?", end="", sent=None, tokens=8000, limit=700):
+def events(*pieces: str, papers=(A, B, C), question="What do they do?", end="", sent=None, tokens=8000, limit=700, likely=True):
     complete = replying(*pieces, end=end, sent=sent)
-    return list(answer(question, found(*papers), complete, "scripted", tokens, limit))
+    return list(answer(question, found(*papers), complete, "scripted", tokens, limit, likely))
 
 
 def told(*pieces: str, **options) -> Answer:
@@ -116,17 +116,67 @@ def test_a_right_sentence_cited_to_the_wrong_paper_is_unsupported():
     assert [c.paper for c in result.citations] == [B]
 
 
-def test_an_uncited_sentence_is_unsupported():
+def test_an_uncited_sentence_that_no_paper_says_is_flagged():
     result = told("Alpha sorts 90% of the letters [1]. Paris is the capital of France.")
     assert [s.verdict for s in result.sentences] == ["supported", "unsupported"] and result.status == "partial"
+    assert result.sentences[1].citations == () and result.text.endswith("capital of France.")
 
 
-def test_an_invented_number_leaves_no_citation_and_no_trace_but_is_counted(caplog):
-    caplog.set_level("INFO")
-    result = told("Alpha sorts 90% of the letters [1][7]. It needs no labels ([9]).")
-    assert result.text == "Alpha sorts 90% of the letters [1]. It needs no labels."
-    assert [c.paper for c in result.citations] == [A] and result.status == "partial"
-    assert "2 numbers that stand for no paper" in caplog.text
+def test_an_uncited_sentence_that_one_paper_clearly_says_gets_its_citation():
+    result = told("It was tested on haystacks, and Beta finds every needle in 12 seconds. Beta finds every needle [2].")
+    assert result.text == "It was tested on haystacks, and Beta finds every needle in 12 seconds [1]. Beta finds every needle [1]."
+    result = told("Beta finds every needle in 12 seconds.\n\n- **Gamma** boils rice in salted water\n- Alpha sorts 90% of the letters [1].")
+    assert result.text.startswith("Beta finds every needle in 12 seconds.\n\n- **Gamma** boils rice")  # they would be numbered out of turn
+    result = told("Alpha sorts 90% of the letters [1]. Beta finds  every needle in 12 seconds! Gamma boils rice in salted water.")
+    assert result.text == "Alpha sorts 90% of the letters [1]. Beta finds  every needle in 12 seconds [2]! Gamma boils rice in salted water [3]."
+    assert [s.citations for s in result.sentences] == [(1,), (2,), (3,)] and [c.paper for c in result.citations] == [A, B, C]
+    assert result.status == "answered"
+
+
+def test_a_reply_without_any_citation_is_cited_where_it_is_clear():
+    result = told("Beta finds every needle in 12 seconds. Paris is the capital of France.")
+    assert result.text == "Beta finds every needle in 12 seconds [1]. Paris is the capital of France."
+    assert [c.paper for c in result.citations] == [B] and result.status == "partial"
+
+
+def test_no_citation_is_added_where_two_papers_say_it_or_the_words_are_few_or_others():
+    twin = replace(A, id="twin", title="Alpha Again")
+    for papers, text in (((A, twin), "Alpha sorts 90% of the letters."), ((A,), "It needs no labels."), ((A,), "Alpha quickly sorts 90% of the many printed letters.")):
+        with pytest.raises(ModelFailed, match="named no paper"):
+            told(text, papers=papers)
+
+
+def test_an_invented_number_leaves_no_trace_is_counted_and_never_replaced_by_a_guess():
+    result = told("Alpha sorts 90% of the letters [1][7]. Beta finds every needle in 12 seconds ([9]). Beta finds every needle in 12 seconds.")
+    assert result.text == "Alpha sorts 90% of the letters [1]. Beta finds every needle in 12 seconds. Beta finds every needle in 12 seconds [2]."
+    assert [s.verdict for s in result.sentences] == ["supported", "unsupported", "supported"] and result.status == "partial"
+    assert result.dropped == 2 == result.to_dict()["dropped"]
+    assert told("Alpha sorts 90% of the letters [1].").dropped == 0
+
+
+def test_of_three_papers_a_fifth_goes_and_the_third_stays():
+    result = told("Gamma boils rice in salted water [3][5].")
+    assert result.text == "Gamma boils rice in salted water [1]." and [c.paper for c in result.citations] == [C] and result.dropped == 1
+
+
+def test_a_refusal_counts_what_was_dropped_too():
+    assert told(REFUSAL + " [9]").dropped == 1
+
+
+def test_what_stands_in_no_abstract_is_refused_if_the_papers_do_not_seem_to_answer():
+    paris = "The capital of France is Paris [1]."
+    assert told(paris).status == "partial" and "read them before you rely on it" in told(paris).notice
+    refused = told(paris, likely=False)
+    assert (refused.status, refused.text, refused.citations) == ("refused", REFUSAL, ()) and "is not shown" in refused.notice
+    assert told("Alpha sorts 90% of the letters [1].", likely=False).status == "answered"
+
+
+@pytest.mark.parametrize("size", [1, 4, 1000])
+def test_what_streams_has_the_numbers_of_the_answer(size):
+    reply = "Gamma boils rice in salted water [3]. Alpha sorts 90% of the letters [1], and Papers 3 and 1 agree.\n\nSources:\n[1] Alpha\n[2] Beta"
+    got = events(*(reply[i : i + size] for i in range(0, len(reply), size)))
+    streamed = "".join(e.text for e in got if e.kind == "text")
+    assert streamed.startswith(got[-1].answer.text) and "letters [2], and [1][2] agree." in got[-1].answer.text
 
 
 def test_an_echoed_list_of_sources_adds_no_citations():
@@ -143,6 +193,12 @@ REFUSALS = [
     "I'm sorry, but I cannot answer this from the papers.",
     "None of the papers addresses the question.",
     "That is not mentioned in the abstracts.",
+    "None of the papers [1][2][3] addresses the question.",
+    "There is insufficient information in these abstracts to tell.",
+    "This question is outside the scope of the given papers.",
+    "As an AI language model, I am unable to browse the web.",
+    "No paper discusses learning rates. Paper 2 does not mention them [2].",
+    "I apologize, but the answer is unclear from the papers.",
 ]
 
 
@@ -151,6 +207,12 @@ def test_a_refusal_in_any_words_is_the_one_refusal(reply):
     result = told(reply)
     assert (result.status, result.text, result.citations, result.mode) == ("refused", REFUSAL, (), "scripted")
     assert result.related == (A, B, C)
+
+
+@pytest.mark.parametrize("claim", ["Large language models cannot find reasoning errors", "Models are unable to plan", "The survey does not report accuracy"])
+def test_what_a_paper_says_is_no_refusal_though_it_sounds_like_one(claim):
+    result = told(f"{claim} [1].", papers=[Paper("d", "Doubt", f"{claim}. They guess.")])
+    assert result.status == "answered" and result.citations
 
 
 def test_what_the_abstracts_do_not_say_makes_an_answer_partial_not_wrong():
