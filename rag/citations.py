@@ -60,6 +60,9 @@ _RANGE = re.compile(r"(\d{1,3})(?:\s{0,2}[–—-]\s{0,2}#?(\d{1,3}))?")
 _INTERVAL = re.compile(r"(?:interval|range|between|scale|∈)\s{0,2}(?:of\s|from\s)?$", re.IGNORECASE)
 _CUT_OFF = re.compile(r"[ \t]{0,9}(?:\[{1,2}|【)[\d\s,;–-]{0,24}$")
 
+_LINK = re.compile(r"!?\[(?!\d{1,3}\])([^\[\]\n]{0,200})\]\((?:https?:|www\.|data:|javascript:|mailto:|[#/.?])[^()\s]{0,500}(?:\s[^()\n]{0,100})?\)", re.IGNORECASE)
+_BARE = re.compile(r"\s?<?\bhttps?://[^\s<>()\[\]\"']+[^\s<>()\[\]\"'.,;:!?*_]>?", re.IGNORECASE)
+
 _MARKER = re.compile(rf"{_INDEX}\[(\d{{1,3}})\]")
 _AFTER_STOP = re.compile(r"([.!?…。！？]{1,3}[\"”’)*_]{0,3})(\s{0,3})((?:\[\d{1,3}\])+)(?!\s*[a-z\[])")
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*•]|\d{1,2}[.)]|#{1,6})[ \t]+")
@@ -170,6 +173,13 @@ class Renumberer:
 def find(text: str) -> list[Marker]:
     """The markers of a renumbered text, in order; what looks like one in code or in a formula is none."""
     return [Marker(m.start(), m.end(), int(m[1])) for m in _MARKER.finditer(_masked(text))]
+
+
+def without_links(text: str, known: str) -> str:
+    """The text with the words of its links and pictures only, and without addresses that don't stand in `known`: what a model
+    makes up, or is told to spread, must not be clicked or loaded."""
+    text = _LINK.sub(r"\1", text)
+    return _BARE.sub(lambda m: m[0] if m[0].strip(" \n\t<>") in known else "", text)
 
 
 def unmarked(text: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Collection, Iterator, Sequence
 
 from . import extractive, generative, lexical, listing
 from .answerable import UNSTATED, answerability, unstated
+from .calls import silently
 from .criteria import criterion
 from .errors import ModelFailed
 from .generative import Complete
@@ -18,6 +19,7 @@ from .papers import Answer, Event, as_text
 from .questions import MAX_QUESTION, asks_for_list, is_foreign, is_small_talk
 from .retrieve import Found
 from .subjects import Subject, subjects
+from .second_check import checked
 
 if TYPE_CHECKING:
     from .library import Library
@@ -118,6 +120,9 @@ def _by_model(library: Library, query: str, found: list[Found], quoted: Answer, 
         for event in generative.answer(query, shown, complete, settings.model, settings.context_tokens, settings.answer_tokens, quoted.status != "refused"):
             if event.text and "first_token" not in timings:
                 timings["first_token"] = time.perf_counter() - asked
+            if event.answer and settings.second_check and event.answer.citations:
+                yield Event("stage", f"Asking {settings.model} to check its sentences")
+                event = replace(event, answer=(yield from silently(checked(event.answer, complete, settings.model, settings.context_tokens))))
             if event.answer:
                 timings["model"] = time.perf_counter() - asked
                 event = replace(event, answer=_timed(event.answer, timings, started))

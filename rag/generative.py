@@ -12,7 +12,7 @@ from typing import Iterator, Sequence
 
 from . import prompts
 from .calls import CUT_SHORT, Complete, End, Spoken, as_generator, tokens
-from .citations import Cited, Renumberer, find, marked, place, split, without_sources
+from .citations import Cited, Renumberer, find, marked, place, split, without_links, without_sources
 from .errors import ModelFailed
 from .extractive import refusal
 from .grounding import check, denies
@@ -67,7 +67,9 @@ def answer(
         raise ModelFailed(f"{mode} gave an empty reply. {why}")
     notice = f"The answer was cut at {answer_tokens} tokens; ASKPAPERS_ANSWER_TOKENS sets the limit." if cut_short else ""
     told = _whole_sentences(told) if notice else told
-    gaps = [gap - len(whole) + len(whole.lstrip()) for gap in markers.gaps]
+    plain = without_links(told, " ".join(f"{paper.abstract} {paper.link}" for paper in shown))
+    gaps = [gap - len(whole) + len(whole.lstrip()) for gap in markers.gaps] if plain == told else range(len(told) + 1)
+    told = plain
     answer = _checked(told, query, found, shown, markers.order, gaps, mode, notice)
     if not likely and not any(s.verdict == "supported" for s in answer.sentences):
         answer = refusal(query, found, mode, "" if answer.status == "refused" else f"What {mode} wrote stands in none of the abstracts, so it is not shown.")

@@ -92,11 +92,13 @@ class Citation:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of the answer without its markers; `verdict` is "supported", "unsupported" or "unchecked"."""
+    """A sentence of the answer without its markers; `verdict` is "supported", "unsupported" or "unchecked". `second` is what a
+    model said when it was asked to check, "supported" or "unsupported"; empty if it wasn't, or said nothing clear."""
 
     text: str
     citations: tuple[int, ...] = ()
     verdict: str = "unchecked"
+    second: str = ""
 
 
 @dataclass(frozen=True)
