@@ -60,7 +60,7 @@ _RANGE = re.compile(r"(\d{1,3})(?:\s{0,2}[–—-]\s{0,2}#?(\d{1,3}))?")
 _INTERVAL = re.compile(r"(?:interval|range|between|scale|∈)\s{0,2}(?:of\s|from\s)?$", re.IGNORECASE)
 _CUT_OFF = re.compile(r"[ \t]{0,9}(?:\[{1,2}|【)[\d\s,;–-]{0,24}$")
 
-_LINK = re.compile(r"!?\[(?!\d{1,3}\])([^\[\]\n]{0,200})\]\((?:https?:|www\.|data:|javascript:|mailto:|[#/.?])[^()\s]{0,500}(?:\s[^()\n]{0,100})?\)", re.IGNORECASE)
+_LINK = re.compile(r"!?\[(?!\d{1,3}\])([^\[\]\n]{0,200})\]\((?:https?:|www\.|data:|javascript:|mailto:|[#/.?])(?:[^()\s]|\([^()\s]{0,100}\)){0,500}(?:\s[^()\n]{0,100})?\)", re.IGNORECASE)
 _BARE = re.compile(r"\s?<?\bhttps?://[^\s<>()\[\]\"']+[^\s<>()\[\]\"'.,;:!?*_]>?", re.IGNORECASE)
 
 _MARKER = re.compile(rf"{_INDEX}\[(\d{{1,3}})\]")

@@ -77,6 +77,8 @@ def explain(error: Exception, settings: Settings) -> ModelFailed:
     if isinstance(error, (openai.APITimeoutError, httpx.TimeoutException)):
         return silent(settings)
     if isinstance(error, openai.APIConnectionError):
+        if "CERTIFICATE_VERIFY_FAILED" in str(error.__cause__):
+            return ModelFailed(f"{who} has a certificate that this computer does not trust. Set SSL_CERT_FILE to the one that signed it.")
         return ModelFailed(f"{who} can't be reached. Is the server running, and OPENAI_BASE_URL right?")
     if isinstance(error, openai.APIStatusError):
         return _refused(error, settings)

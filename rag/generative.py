@@ -29,6 +29,8 @@ _DECLINES = re.compile(
     re.IGNORECASE,
 )
 """Ways of not answering that name nothing else; a claim of a paper may sound like one, so they count only where nothing is cited."""
+_CHARACTERS_A_TOKEN = 12
+"""More than any reply has on average."""
 _STRONG = 0.8
 """Share of a sentence's words that a paper must hold, in the sentences that back it, for a citation to be added."""
 _ENOUGH_WORDS = 4
@@ -58,6 +60,9 @@ def answer(
                 break
             told += text
             yield Event("text", text)
+            if len(told) > answer_tokens * _CHARACTERS_A_TOKEN:  # the server does not hold the model to its limit
+                cut_short = True
+                break
     finally:
         pieces.close()
     whole = told + markers.feed(spoken.finish()) + markers.finish()

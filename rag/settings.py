@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Mapping
@@ -82,6 +83,9 @@ class Settings:
         for name in ("api_key", "embedding_api_key"):
             if isinstance(getattr(self, name), str):  # as a plain string it would show in repr
                 object.__setattr__(self, name, Secret(getattr(self, name)))
+            if not re.fullmatch(r"[!-~]*", getattr(self, name).reveal()):  # HTTP libraries repeat a header that they can't send
+                variable = "OPENAI_API_KEY" if name == "api_key" else PREFIX + name.upper()
+                raise SettingsError(f"{variable} holds a space, a line break or a letter that no key has. Copy the key again.")
         for name in ("base_url", "embedding_base_url"):
             _check_url(name, getattr(self, name))
         for name, low, high in (

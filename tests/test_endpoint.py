@@ -14,7 +14,7 @@ import pytest
 from model_servers import KEY, QUESTION, Exchange, Server, chunk, few, serving, until, using  # noqa: F401
 
 from rag import Answer, Library
-from rag.endpoint import http_client
+from rag.endpoint import explain, http_client
 from rag.errors import ModelFailed
 from rag.settings import OPENAI_HOST, Secret, Settings
 
@@ -397,6 +397,15 @@ def test_a_proxy_for_the_outside_world_is_not_asked_for_this_very_machine(few, m
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     with serving(lambda exchange: exchange.stream(*REPLY)) as server:
         assert using(few, server).ask(QUESTION).mode == "scripted"
+
+
+def test_a_certificate_that_is_not_trusted_is_told_as_such():
+    import httpx
+    import openai
+
+    error = openai.APIConnectionError(request=httpx.Request("POST", "https://models.example/v1"))
+    error.__cause__ = httpx.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate")
+    assert "does not trust. Set SSL_CERT_FILE" in str(explain(error, Settings(model="m", base_url="https://models.example/v1")))
 
 
 def test_many_questions_leave_no_thread_behind(few):

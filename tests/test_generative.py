@@ -318,3 +318,37 @@ def test_a_reply_that_only_begins_like_a_thought_is_kept_and_one_that_never_ends
     assert told("<thin", "gs> aside, Alpha sorts 90% of the letters [1].").text.startswith("<things> aside")
     with pytest.raises(ModelFailed, match="empty reply"):
         told("<think>on and on")
+
+
+def test_a_model_that_nothing_stops_is_stopped():
+    closed = []
+
+    def complete(_):
+        try:
+            while True:
+                yield "Alpha sorts 90% of the letters [1]. "
+        finally:
+            closed.append(True)
+
+    result = list(answer("?", found(A), complete, "scripted", 8000, 50))[-1].answer
+    assert closed == [True] and "cut at 50 tokens" in result.notice and len(result.text) < 700 and result.text.endswith("[1].")
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        ("Alpha sorts 90% of the letters ![seen](https://evil.example/x?q=1) [1].", "Alpha sorts 90% of the letters seen [1]."),
+        ("Alpha sorts 90% of the [letters](javascript:alert(1)) [1].", "Alpha sorts 90% of the letters [1]."),
+        ("Alpha sorts 90% of the [letters](data:text/html;x) [1].", "Alpha sorts 90% of the letters [1]."),
+        ("Alpha sorts 90% of the letters, see https://evil.example/x [1].", "Alpha sorts 90% of the letters, see [1]."),
+        ("Alpha sorts 90% of the letters [1](https://evil.example/).", "Alpha sorts 90% of the letters [1]."),
+        ("Alpha sorts 90% of the letters with f[x](y) [1].", "Alpha sorts 90% of the letters with f[x](y) [1]."),
+    ],
+)
+def test_addresses_that_a_model_makes_up_go_and_the_words_stay(reply, text):
+    assert told(reply).text == text
+
+
+def test_an_address_that_the_abstract_gives_stays():
+    paper = replace(A, abstract="Code is at https://github.com/alpha/sort, with 12 examples.")
+    assert told("Code is at https://github.com/alpha/sort [1].", papers=[paper]).text == "Code is at https://github.com/alpha/sort [1]."

@@ -127,3 +127,21 @@ print(sorted(vendors & set(sys.modules)))
 """
     done = run_python(code, ASKPAPERS_TIMEOUT="nonsense")
     assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
+
+
+@pytest.mark.parametrize("key", ["sk-two\nlines", "sk-two words", "sk-smart–dash", "sk-tab\there", "sk-\x00"])
+def test_a_key_that_no_header_can_carry_is_told_without_repeating_it(key):
+    for name, variable in (("api_key", "OPENAI_API_KEY"), ("embedding_api_key", "ASKPAPERS_EMBEDDING_API_KEY")):
+        with pytest.raises(SettingsError, match=f"^{variable} holds") as caught:
+            Settings(**{name: Secret(key)})
+        assert "sk-" not in str(caught.value)
+    with pytest.raises(SettingsError):
+        Settings.from_environment({"OPENAI_API_KEY": key})
+
+
+def test_the_second_check_is_off_and_the_calls_of_a_list_are_bounded_unless_set():
+    assert Settings().second_check is False and Settings().judge_calls == 4
+    set_ = Settings.from_environment({"ASKPAPERS_SECOND_CHECK": "on", "ASKPAPERS_JUDGE_CALLS": "0"})
+    assert set_.second_check is True and set_.judge_calls == 0
+    with pytest.raises(SettingsError, match="judge_calls must be between 0"):
+        Settings(judge_calls=-1)
