@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Collection, Generator, Iterator, Sequence
 
 from . import extractive, generative, lexical, listing
 from .answerable import UNSTATED, answerability, unstated
@@ -15,6 +15,7 @@ from .calls import silently
 from .criteria import criterion
 from .errors import ModelFailed
 from .generative import Complete
+from .judge import Judged, judge, settled
 from .papers import Answer, Event, as_text
 from .questions import MAX_QUESTION, asks_for_list, is_foreign, is_small_talk
 from .retrieve import Found
@@ -42,7 +43,7 @@ def respond(library: Library, question: str, complete: Complete | None, query: s
         yield from _told(Answer("This library holds no papers yet. Add some with `askpapers add FILE`, then ask again.", "chat", query=query), timings, started)
         return
     if asks_for_list(question):
-        listed = _listed(library, question, within, timings)
+        listed = yield from _listed(library, question, complete, within, timings)
         if listed:
             yield from _told(listed, timings, started)
             return
@@ -96,19 +97,37 @@ def _place(found: Found, first: list[str]) -> int:
     return first.index(found.hit.paper.id) if found.hit.paper.id in first else len(first)
 
 
-def _listed(library: Library, question: str, within: Collection[str] | None, timings: dict[str, float]) -> Answer | None:
+def _listed(
+    library: Library, question: str, complete: Complete | None, within: Collection[str] | None, timings: dict[str, float]
+) -> Generator[Event, None, Answer | None]:
     asked = criterion(question)
     near: list[Found] = []
+    judged = Judged()
     if asked.kind == "all":
         return _size(library, question)
     if asked.kind == "topic":
         found = library.survey(asked.text, listing.promising, timings, within)
         matches = listing.topical(question, asked, found)
         near = found[:3]
+        if complete and matches and library.settings.judge_calls:
+            judged = yield from _judged(library, question, matches, complete, timings)
+            matches = settled(matches, judged, listing.SURE)
     else:
         papers = library.papers()
         matches = listing.exact(asked, papers if within is None else [p for p in papers if p.id in within])
-    return listing.answer(question, asked, matches, len(library) if within is None else len(within), near)
+    answer = listing.answer(question, asked, matches, len(library) if within is None else len(within), near)
+    return replace(answer, mode=library.mode if judged.matches else answer.mode, notice=f"{answer.notice} {judged.failure}".strip())
+
+
+def _judged(library: Library, question: str, matches: Sequence[listing.Match], complete: Complete, timings: dict[str, float]) -> Generator[Event, None, Judged]:
+    """The model's word on the doubtful papers, then on the sure ones, the least clear first, as far as the calls go."""
+    settings, asked = library.settings, time.perf_counter()
+    first = sorted(matches, key=lambda m: (m.sure >= listing.SURE, abs(m.sure - listing.SURE)))
+    yield Event("stage", f"Asking {settings.model} which of {len(matches):,} papers match")
+    papers = [match.paper for match in first]
+    judged = yield from silently(judge(question, papers, complete, settings.judge_calls, settings.context_tokens, settings.answer_tokens))
+    timings["model"] = time.perf_counter() - asked
+    return judged
 
 
 def _by_model(library: Library, query: str, found: list[Found], quoted: Answer, complete: Complete, timings: dict[str, float], started: float) -> Iterator[Event]:

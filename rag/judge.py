@@ -18,6 +18,7 @@ from . import prompts
 from .calls import Complete, reply, tokens
 from .errors import ModelFailed
 from .lexical import searchable
+from .listing import Match
 from .papers import Paper
 from .shown import fit, source, sources
 
@@ -62,6 +63,14 @@ def judge(
             log.info("The model left %d of %d papers undecided", len(batch) - len(decided), len(batch))
         matches |= {batch[number - 1].id: yes for number, yes in decided.items()}
     return Judged(matches, made)
+
+
+def settled(matches: Sequence[Match], judged: Judged, sure: float) -> list[Match]:
+    """The matches as the model has them, surest first: without those that it turned down, and with no doubt (at least `sure`) about
+    those that it took. The undecided stay as they are."""
+    kept = [match for match in matches if judged.matches.get(match.paper.id, True)]
+    taken = [m._replace(sure=sure + (1 - sure) * m.sure) if m.paper.id in judged.matches else m for m in kept]
+    return sorted(taken, key=lambda match: -match.sure)
 
 
 def read(said: str, count: int) -> dict[int, bool]:

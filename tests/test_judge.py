@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 
 import pytest
-from model_servers import HOSTILE, replying, shown_papers
+from model_servers import HOSTILE, few, replying, shown_papers, using  # noqa: F401
 
 from rag.calls import Meter, finished, tokens
 from rag.errors import ModelFailed
-from rag.judge import BATCH, Judged, judge, read
+from rag.judge import BATCH, Judged, judge, read, settled
+from rag.listing import SURE, Match
 from rag.papers import Paper
 
 QUESTION = "Which papers sort letters?"
@@ -146,3 +147,52 @@ def test_a_meter_counts_the_calls():
     meter = Meter(honest())
     judged(complete=meter)
     assert meter.usage == {"calls": 3}
+
+
+def test_the_models_word_settles_what_it_decided_and_nothing_else():
+    sure, doubtful, other, unasked = (Match(PAPERS[n], p, None) for n, p in enumerate((0.9, 0.11, 0.5, 0.12)))
+    kept = settled([sure, doubtful, other, unasked], Judged({"p00": False, "p01": True, "p02": True}), SURE)
+    assert [match.paper.id for match in kept] == ["p02", "p01", "p03"]
+    assert all(match.sure >= SURE for match in kept[:2]) and kept[2] is unasked
+
+
+TOPIC = "Which papers are about conversations with chatbots?"
+
+
+def test_a_list_is_what_the_model_takes_of_it_and_its_total_is_true(few):
+    sent: list = []
+
+    def complete(messages):
+        sent.append(messages)
+        for number, block in enumerate(messages[1][1].split("</paper>")[:-1], 1):
+            yield f"{number}: {'yes' if 'WildChat' in block else 'no'}\n"
+
+    rules = few.ask(TOPIC)
+    assert rules.count >= 2 and rules.form == "list"
+    events = list(using(few, complete=complete).stream(TOPIC))
+    answer = events[-1].answer
+    assert answer.count == len(answer.citations) == 1 and answer.citations[0].paper.title.startswith("WildChat") and answer.doubtful == ()
+    assert answer.mode == "scripted" and answer.usage == {"calls": 1} and len(sent) == 1 and "model" in answer.timings
+    assert any(e.kind == "stage" and "which of" in e.text for e in events)
+    none = using(few, complete=replying(*(f"{n}: no " for n in range(1, 9)))).ask(TOPIC)
+    assert (none.status, none.count) == ("refused", 0)
+
+
+def test_a_list_whose_model_fails_or_babbles_is_the_one_by_rules(few):
+    rules = few.ask(TOPIC)
+
+    def failing(_):
+        raise ModelFailed("It broke.")
+
+    for complete, notice in ((failing, "It broke."), (replying("All of them!"), "")):
+        answer = using(few, complete=complete).ask(TOPIC)
+        assert (answer.text, answer.count, answer.mode) == (rules.text, rules.count, "extractive") and notice in answer.notice
+        assert answer.usage == {"calls": 1}
+
+
+def test_a_literal_criterion_makes_no_call_and_neither_does_a_budget_of_none(few):
+    sent: list = []
+    asking = using(few, complete=replying("1: no", sent=sent))
+    assert asking.ask('How many papers mention "GPT-4"?').usage == {}
+    assert using(few, complete=replying("1: no", sent=sent), judge_calls=0).ask(TOPIC).count == few.ask(TOPIC).count
+    assert sent == []
