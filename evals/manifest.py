@@ -11,7 +11,7 @@ from dataclasses import asdict
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any, Iterable, Mapping, Sequence
 
 from rag import Library, prompts
 from rag.settings import Secret, host_of
@@ -57,10 +57,22 @@ def write(folder: Path, notes: dict[str, Any]) -> dict[str, Any]:
     return notes
 
 
-def finish(folder: Path, notes: dict[str, Any], errors: int) -> None:
-    """Says that every question was asked, and how many turns ended in an error."""
-    text = json.dumps({**notes, "finished": _now(), "errors": errors}, ensure_ascii=False, indent=1)
+def finish(folder: Path, notes: dict[str, Any], errors: int, usage: dict[str, int]) -> None:
+    """Says that every question was asked, how many turns ended in an error, and what the model was asked for."""
+    text = json.dumps({**notes, "finished": _now(), "errors": errors, "usage": usage}, ensure_ascii=False, indent=1)
     (folder / "manifest.json").write_text(text + "\n", encoding="utf-8")
+
+
+def usage(answers: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Of the lines of answers.jsonl: "calls" of the model, "prompt_tokens" and "completion_tokens" as far as it told, and in how many
+    answers it "failed", so that quotes stand in its place; empty if no model was asked."""
+    total: dict[str, int] = {}
+    for answer in (line["answer"] for line in answers if line["answer"]):
+        for what, count in answer.get("usage", {}).items():
+            total[what] = total.get(what, 0) + count
+        if answer.get("usage", {}).get("calls") and answer["mode"] == "extractive" and answer["notice"]:
+            total["failed"] = total.get("failed", 0) + 1
+    return {"failed": 0, **total} if total else {}
 
 
 def _settings(library: Library) -> dict[str, Any]:

@@ -198,6 +198,9 @@ def _alarms(summary: Mapping[str, Any], manifest: Mapping[str, Any]) -> Iterator
     counts = summary["counts"]
     if not manifest.get("finished"):
         yield "This run was not finished: its figures are those of the questions asked so far."
+    failed = summary.get("usage", {}).get("failed")
+    if failed:
+        yield f"{failed:,} of {counts['answers']:,} answers are quotes, because the model failed. They count as its answers."
     if counts.get("errors"):
         yield f"{counts['errors']:,} of {counts['answers']:,} turns ended in an error. They count as failed."
 

@@ -72,7 +72,7 @@ def run(
                 papers.note(held, question, line["answer"])
             asked += 1
     progress("Asking", asked, len(chosen))
-    manifest.finish(folder, notes, errors)
+    manifest.finish(folder, notes, errors, manifest.usage(_whole_lines(folder / "answers.jsonl")))
     return folder
 
 

@@ -2,7 +2,7 @@
 
     summary.json  {"schema", "manifest": {…}, "judge": "builtin", "metrics": {name: {"title", "better", "unit", "hard", "order", "steady"}},
                    "halves": {"tuning" | "reporting" | "all": {"metrics": {name: figure}, "kinds": {kind: {name: figure}}}},
-                   "refusal": {…, "halves": {half: …}}, "latency": {stage: {"p50", "p95", "max", "n"}}, "counts": {…}, "headline": [lines]}
+                   "refusal": {…, "halves": {half: …}}, "latency": {stage: {"p50", "p95", "max", "n"}}, "usage": {…}, "counts": {…}, "headline": [lines]}
     figure        {"value", "low", "high", "n", "clusters", "better", "unit", "hard"}; a metric that applies to nothing is absent
 
 Asks nothing: the same folder gives the same files each time. Never mixes the figures of two judges.
@@ -20,6 +20,7 @@ import numpy as np
 
 from . import refusal, retrieval, support
 from .fidelity import Record
+from .manifest import usage as total_usage
 from .metrics import METRICS, Function
 from .questions import HALVES, Question
 from .runner import read_run
@@ -93,7 +94,7 @@ def summarise(
         "errors": sum(a["error"] is not None for a in answers),
         "status": dict(Counter((a["answer"] or _ERROR)["status"] for a in answers)), "kinds": dict(Counter(q.kind for q in questions)),
     }  # fmt: skip
-    refusals = refusal.measure(questions, answers)
+    refusals, usage = refusal.measure(questions, answers), total_usage(answers)
     return {
         "schema": SCHEMA,
         "manifest": dict(manifest),
@@ -102,8 +103,9 @@ def summarise(
         "halves": halves,
         "refusal": {**refusals["all"], "halves": {half: refusals[half] for half in HALVES}},
         "latency": latency(answers),
+        "usage": usage,
         "counts": counts,
-        "headline": headline(halves["all"]["metrics"], refusals["all"], counts),
+        "headline": [*headline(halves["all"]["metrics"], refusals["all"], counts), *spent(usage, answers)],
     }
 
 
@@ -170,6 +172,18 @@ def headline(metrics: Mapping[str, Any], refusals: Mapping[str, Any], counts: Ma
         )
     if counts["errors"] or counts["missing"]:
         told.append(f"{counts['errors']} turns ended in an error, {counts['missing']} were not asked; errors count as failed.")
+    return told
+
+
+def spent(usage: Mapping[str, int], answers: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the model cost, and whether it was the model at all that answered; nothing for a run without one."""
+    if not usage:
+        return []
+    tokens = f", {usage['prompt_tokens']:,} tokens in and {usage.get('completion_tokens', 0):,} out" if "prompt_tokens" in usage else ""
+    told = [f"{usage['calls']:,} calls of the model{tokens}."]
+    if usage["failed"]:
+        why = Counter(a["answer"]["notice"] for a in answers if a["answer"] and a["answer"]["mode"] == "extractive" and a["answer"]["notice"])
+        told.append(f"{usage['failed']} of {len(answers)} answers are quotes, because the model failed. Most often: {why.most_common(1)[0][0]}")
     return told
 
 

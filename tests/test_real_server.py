@@ -17,13 +17,19 @@ from typing import Iterator
 
 import httpx
 import pytest
-from model_servers import KEY, QUESTION, few, sample_papers, using  # noqa: F401
+from model_servers import KEY, QUESTION, SLICE, few, sample_papers, using  # noqa: F401
 
+from evals.questions import parse
+from evals.runner import run
+from evals.score import score
 from rag import Library
-from rag.calls import CUT_SHORT, tokens
+from rag.calls import CUT_SHORT, Meter, finished, tokens
+from rag.condense import standalone
 from rag.errors import ModelFailed
 from rag.generative import messages
+from rag.judge import judge
 from rag.model import completer
+from rag.papers import Answer, Citation, Paper
 from rag.settings import Secret, Settings
 from rag.shown import fit
 
@@ -132,6 +138,47 @@ def test_the_guess_of_tokens_is_careful_enough_for_this_models_own_tokenizer(pro
             for _, text in filled:
                 counted = len(client.post("/tokenize", json={"content": text}).json()["tokens"])
                 assert 0.5 * tokens(text) < counted <= tokens(text)
+
+
+def test_usage_is_told_by_a_real_server_and_is_near_the_guess(address: str):
+    meter = Meter(completer(Settings(**settings(address, answer_tokens=16))))
+    "".join(meter([("user", "Write a long story about a lighthouse. " * 20)]))
+    assert meter.usage["calls"] == 1 and 8 <= meter.usage["completion_tokens"] <= 16
+    assert 100 < meter.usage["prompt_tokens"] < tokens("Write a long story about a lighthouse. " * 20) + 60
+
+
+def test_a_small_models_rewrite_or_verdicts_never_break_a_question(address: str):
+    """It says whatever it likes: the follow-up is a question all the same, and undecided papers stay undecided."""
+    ask = completer(Settings(**settings(address)))
+    turns = [("What is SliceGPT?", Answer("SliceGPT deletes rows [1].", "answered", citations=(Citation(1, sample_papers()[SLICE]),)))]
+    put = finished(standalone("and its limitations?", turns, ask, "and its limitations? (SliceGPT)"))
+    assert put and "[" not in put and len(put) < 450
+    papers = [Paper("a", "Alpha", "Alpha prunes models."), Paper("b", "Beta", "Beta cooks rice.")]
+    judged = finished(judge("Which papers prune models?", papers, ask, 1, CONTEXT, 40))
+    assert judged.calls == 1 and judged.failure == "" and judged.matches.keys() <= {p.id for p in papers}
+
+
+def test_an_eval_run_with_a_real_model_is_complete_scored_and_counted(few: Library, address: str, tmp_path: Path):
+    asking = using(few, **settings(address, context_tokens=900, answer_tokens=24))
+    questions = [parse({"id": text[:8], "question": text, "papers": []}, "here") for text in (QUESTION, "How long do I boil an egg?")]
+    folder = run(asking, questions, tmp_path / "run", mode="model")
+    summary = score(folder)
+    assert summary["counts"]["errors"] == summary["counts"]["missing"] == 0 and summary["counts"]["answers"] == 2
+    assert summary["usage"]["calls"] == 2 and summary["usage"]["prompt_tokens"] > 400 and "calls of the model" in " ".join(summary["headline"])
+
+
+def test_a_server_that_hangs_amid_its_answer_is_given_up(process: subprocess.Popen, address: str):
+    pieces = completer(Settings(**settings(address, answer_tokens=1000, timeout=4.0)))([("user", "Write a long story.")])
+    while not next(pieces):
+        pass
+    process.send_signal(signal.SIGSTOP)
+    try:
+        started = time.monotonic()
+        with pytest.raises(ModelFailed, match="said nothing for 4 seconds"):
+            list(pieces)
+        assert 3.5 < time.monotonic() - started < 6
+    finally:
+        process.send_signal(signal.SIGCONT)
 
 
 def test_a_server_that_is_killed_amid_its_answer_is_told(process: subprocess.Popen, address: str):
