@@ -53,16 +53,24 @@ class Meter:
 
 
 class Spoken:
-    """Leaves out what a reasoning model thinks aloud, <think> … </think>, at the start of its reply."""
+    """Leaves out what a reasoning model thinks aloud, <think> … </think>, at the start of its reply. Some servers swallow the
+    opening: then `anew` turns True with the piece that closes it, and all that was said before was thought."""
 
     _OPEN, _CLOSE = "<think>", "</think>"
 
     def __init__(self) -> None:
+        self.anew = False
         self._held, self._thought, self._speaking = "", False, False
 
     def feed(self, piece: str) -> str:
+        self.anew = False
         if self._speaking:
-            return piece
+            tail = self._held[-len(self._CLOSE) + 1 :]
+            self._held = tail + piece
+            if self._CLOSE not in self._held or self._thought:
+                return piece
+            self.anew = self._thought = True
+            return self._held.partition(self._CLOSE)[2].lstrip()
         self._held += piece
         text = self._held.lstrip()
         if text.startswith(self._OPEN):
@@ -73,7 +81,11 @@ class Spoken:
         if self._OPEN.startswith(text):  # it may still become one, or nothing has been said yet
             return ""
         self._speaking = True
-        return text if self._thought else self._held
+        said = text if self._thought else self._held
+        if self._CLOSE in said and not self._thought:
+            self.anew = self._thought = True
+            return said.partition(self._CLOSE)[2].lstrip()
+        return said
 
     def finish(self) -> str:
         """What was held back and was no thought; nothing if the reply never came out of thinking."""
@@ -86,7 +98,8 @@ def reply(complete: Complete, messages: list[tuple[str, str]], most: int) -> Gen
     spoken, said = Spoken(), ""
     with closing(as_generator(complete(messages))) as pieces:
         for piece in pieces:
-            said += spoken.feed(piece)
+            more = spoken.feed(piece)
+            said = more if spoken.anew else said + more
             if len(said) > most:
                 return said
             yield ""

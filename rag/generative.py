@@ -54,10 +54,13 @@ def answer(
     try:
         while True:
             try:
-                text = markers.feed(spoken.feed(next(pieces)))
+                text = spoken.feed(next(pieces))
             except StopIteration as stop:
                 cut_short = (stop.value or End()).reason == CUT_SHORT
                 break
+            if spoken.anew:  # what is on the reader's screen goes when the Answer comes
+                markers, told = Renumberer(len(shown)), ""
+            text = markers.feed(text)
             told += text
             yield Event("text", text)
             if len(told) > answer_tokens * _CHARACTERS_A_TOKEN:  # the server does not hold the model to its limit

@@ -46,12 +46,13 @@ def judge(
 ) -> Generator[str, None, Judged]:
     """Returns a Judged; yields an empty piece for every one that the model gives, so that it can be stopped. `candidates`: those
     that matter most first, as there may be more than `calls` calls can take. Makes no call for no candidate. Never raises
-    ModelFailed: after a failed call no other is made, and what was decided before it stands."""
+    ModelFailed: after a failed call, or two replies of which nothing could be read, no other is made, and what was decided before
+    stands."""
     question = searchable(question)
     room = context_tokens - sum(tokens(text) for _, text in _messages((), question))
     size = max(1, min(BATCH, answer_tokens // _REPLY_TOKENS))
     matches: dict[str, bool] = {}
-    made = 0
+    made = unreadable = 0
     for batch in _batches(candidates, max(0, calls), size, room):
         made += 1
         try:
@@ -62,6 +63,9 @@ def judge(
         if len(decided) < len(batch):
             log.info("The model left %d of %d papers undecided", len(batch) - len(decided), len(batch))
         matches |= {batch[number - 1].id: yes for number, yes in decided.items()}
+        unreadable = 0 if decided else unreadable + 1
+        if unreadable == 2:
+            break
     return Judged(matches, made)
 
 

@@ -82,7 +82,7 @@ def test_a_bad_rewrite_is_not_used(reply):
 
 @pytest.mark.parametrize(
     "reply",
-    ["Question: " + REWRITTEN, f"“{REWRITTEN}”", "**Standalone question:** " + REWRITTEN, "The question in full:\n" + REWRITTEN, "<think>it?</think>\n\n" + REWRITTEN,
+    ["Question: " + REWRITTEN, f"“{REWRITTEN}”", "**Standalone question:** " + REWRITTEN, "The question in full:\n" + REWRITTEN, "<think>it?</think>\n\n" + REWRITTEN, "Hm, it?\n</think>\n" + REWRITTEN,
      "Sure! Here is the rewritten question: " + REWRITTEN],
 )  # fmt: skip
 def test_what_models_put_around_a_question_is_left_out(reply):

@@ -314,6 +314,14 @@ def test_what_a_reasoning_model_thinks_aloud_is_left_out(size: int):
     assert [c.paper.id for c in streamed[-1].answer.citations] == ["a"]
 
 
+@pytest.mark.parametrize("size", [1, 5, 1000])
+def test_thoughts_whose_beginning_the_server_swallowed_are_left_out_of_the_answer(size: int):
+    reply = "Okay, [3] and [2] look good.\n</think>\n\nAlpha sorts 90% of the letters [1]. Beta finds every needle [2]."
+    result = told(*(reply[i : i + size] for i in range(0, len(reply), size)))
+    assert result.text == "Alpha sorts 90% of the letters [1]. Beta finds every needle [2]."
+    assert [c.paper.id for c in result.citations] == ["a", "b"] and result.dropped == 0
+
+
 def test_a_reply_that_only_begins_like_a_thought_is_kept_and_one_that_never_ends_is_empty():
     assert told("<thin", "gs> aside, Alpha sorts 90% of the letters [1].").text.startswith("<things> aside")
     with pytest.raises(ModelFailed, match="empty reply"):

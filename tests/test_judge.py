@@ -101,6 +101,11 @@ def test_an_unreadable_batch_leaves_its_papers_undecided_and_the_next_is_judged(
     assert result.matches == {"p10": True, "p11": True} and result.calls == 2
 
 
+def test_a_model_that_can_not_judge_is_given_up_after_two_calls():
+    sent: list = []
+    assert judged(PAPERS, replying("Sorting is fun.", sent=sent)) == Judged({}, 2) and len(sent) == 2
+
+
 def test_a_model_that_fails_leaves_the_rest_undecided_and_is_not_asked_again():
     asked = []
 
