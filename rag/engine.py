@@ -15,7 +15,7 @@ from .calls import silently
 from .criteria import criterion
 from .errors import ModelFailed
 from .generative import Complete
-from .judge import Judged, judge, settled
+from .judge import Judged, judge, most_doubtful_first, settled
 from .papers import Answer, Event, as_text
 from .questions import MAX_QUESTION, asks_for_list, is_foreign, is_small_talk
 from .retrieve import Found
@@ -122,9 +122,8 @@ def _listed(
 def _judged(library: Library, question: str, matches: Sequence[listing.Match], complete: Complete, timings: dict[str, float]) -> Generator[Event, None, Judged]:
     """The model's word on the doubtful papers, then on the sure ones, the least clear first, as far as the calls go."""
     settings, asked = library.settings, time.perf_counter()
-    first = sorted(matches, key=lambda m: (m.sure >= listing.SURE, abs(m.sure - listing.SURE)))
     yield Event("stage", f"Asking {settings.model} which of {len(matches):,} papers match")
-    papers = [match.paper for match in first]
+    papers = most_doubtful_first(matches, listing.SURE)
     judged = yield from silently(judge(question, papers, complete, settings.judge_calls, settings.context_tokens, settings.answer_tokens))
     timings["model"] = time.perf_counter() - asked
     return judged

@@ -69,6 +69,11 @@ def judge(
     return Judged(matches, made)
 
 
+def most_doubtful_first(matches: Sequence[Match], sure: float) -> list[Paper]:
+    """The doubtful papers, then the sure ones; of both, those next to the border first."""
+    return [match.paper for match in sorted(matches, key=lambda m: (m.sure >= sure, abs(m.sure - sure)))]
+
+
 def settled(matches: Sequence[Match], judged: Judged, sure: float) -> list[Match]:
     """The matches as the model has them, surest first: without those that it turned down, and with no doubt (at least `sure`) about
     those that it took. The undecided stay as they are."""

@@ -9,7 +9,7 @@ from model_servers import HOSTILE, few, replying, shown_papers, using  # noqa: F
 
 from rag.calls import Meter, finished, tokens
 from rag.errors import ModelFailed
-from rag.judge import BATCH, Judged, judge, read, settled
+from rag.judge import BATCH, Judged, judge, most_doubtful_first, read, settled
 from rag.listing import SURE, Match
 from rag.papers import Paper
 
@@ -134,7 +134,10 @@ def test_what_is_sent_fits_the_context_and_a_huge_paper_is_cut():
     result = judged([*long, huge], honest(sent), context=3000)
     assert result.matches.keys() == {paper.id for paper in (*long, huge)} and result.calls == len(sent) > 3
     assert all(sum(tokens(text) for _, text in messages) <= 3000 for messages in sent)
-    assert judged([*long, huge], context=3000, calls=1).calls == 1
+    first = judged([huge, *reversed(long)], context=3000, calls=1)
+    assert first.calls == 1 and "huge" in first.matches and len(first.matches) < 4, "those that matter most, not those that come first by name"
+    first = judged(list(reversed(long)), context=3000, calls=1)
+    assert first.calls == 1 and first.matches.keys() < {paper.id for paper in long} and "l7" in first.matches and "l0" not in first.matches
 
 
 def test_a_model_that_may_say_little_is_asked_about_few():
@@ -159,6 +162,11 @@ def test_the_models_word_settles_what_it_decided_and_nothing_else():
     kept = settled([sure, doubtful, other, unasked], Judged({"p00": False, "p01": True, "p02": True}), SURE)
     assert [match.paper.id for match in kept] == ["p02", "p01", "p03"]
     assert all(match.sure >= SURE for match in kept[:2]) and kept[2] is unasked
+
+
+def test_the_doubtful_are_asked_about_first():
+    matches = [Match(PAPERS[n], p, None) for n, p in enumerate((0.95, SURE - 0.05, SURE, SURE - 0.01, 0.4))]
+    assert [paper.id for paper in most_doubtful_first(matches, SURE)] == ["p03", "p01", "p02", "p04", "p00"]
 
 
 TOPIC = "Which papers are about conversations with chatbots?"
