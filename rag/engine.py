@@ -143,7 +143,7 @@ def _by_model(library: Library, query: str, found: list[Found], quoted: Answer, 
                 event = replace(event, answer=(yield from silently(checked(event.answer, complete, settings.model, settings.context_tokens))))
             if event.answer:
                 timings["model"] = time.perf_counter() - asked
-                event = replace(event, answer=_timed(event.answer, timings, started))
+                event = replace(event, answer=_timed(replace(event.answer, answerability=quoted.answerability), timings, started))
             yield event
     except ModelFailed as error:
         if not settings.quote_when_model_fails:

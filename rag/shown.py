@@ -21,6 +21,8 @@ from .passages import Span, sentences
 
 _AUTHORS = 12
 """Authors of a paper that the model is told; some papers have hundreds."""
+_MOST = 8
+"""Characters that a token can stand for, more than any guess: what is longer need not be looked at."""
 _TAG = re.compile(r"[<＜﹤](?=\s*/?\s*(?:paper|conversation)\b|\s*/?[\w|｜!][^<>＜＞\s]{0,40}[>＞﹥])", re.IGNORECASE)
 """A fence of ours, or what looks like a tag: servers turn `<|im_start|>` and the like into control words wherever they stand."""
 _BRACKETED = re.compile(r"\[(/?[A-Z_]{3,20})\]")
@@ -54,7 +56,7 @@ def fit(papers: Sequence[Paper], room: int) -> list[Paper]:
     fit whole; no paper if nothing of it does."""
     kept: list[Paper] = []
     for paper in papers:
-        size = tokens(source(1, paper))
+        size = tokens(source(1, paper)) if len(paper.abstract) < _MOST * max(room, 1) else room + 1
         if size > room:
             return kept or _cut(paper, room)
         room -= size
@@ -66,6 +68,6 @@ def _cut(paper: Paper, limit: int) -> list[Paper]:
     def until(span: Span) -> Paper:
         return replace(paper, abstract=paper.abstract[: span.end])
 
-    spans = sentences(paper.abstract)
+    spans = [span for span in sentences(paper.abstract[: _MOST * max(limit, 1)]) if span.end < _MOST * limit]
     fitting = bisect_right(spans, limit, key=lambda span: tokens(source(1, until(span))))
     return [until(spans[fitting - 1])] if fitting else []

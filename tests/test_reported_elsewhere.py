@@ -122,9 +122,10 @@ def test_a_model_that_answers_from_its_own_knowledge_is_caught(few, reply):
     assert (answer.status, answer.text, answer.citations) == ("refused", REFUSAL, ()) and answer.notice
 
 
-def test_a_number_that_no_abstract_has_is_flagged(few):
+def test_a_number_that_no_abstract_has_is_flagged_or_refused(few):
     answer = using(few, complete=saying(then={"accuracy": "SliceGPT reaches an accuracy of 87.3% on MMLU [1]."})).ask("What accuracy does SliceGPT reach on MMLU?")
-    assert [s.verdict for s in answer.sentences] == ["unsupported"] and answer.status == "partial"
+    assert "supported" not in [s.verdict for s in answer.sentences] and answer.status in ("partial", "refused")
+    assert answer.notice and (answer.status == "partial" or answer.text == REFUSAL)
 
 
 def test_nothing_found_is_a_refusal_and_asks_no_model(few):
