@@ -127,7 +127,8 @@ class StandIn:
     def papers(self) -> list[Paper]:
         return list(self._papers)
 
-    def conversation(self) -> Conversation:
+    def conversation(self, turns: object = ()) -> Conversation:
+        self.before = list(turns)
         return Conversation(self)
 
     def grow(self) -> None:
@@ -213,7 +214,7 @@ class StandIn:
 
 def served(library: object) -> str:
     """The address of a page for this library; the server lives as long as the test run."""
-    from ui.app import serve
+    from ui.server import serve
 
     ready, address = threading.Event(), []
 
