@@ -85,10 +85,11 @@ class Page:
 
     async def start(self, context: str | None) -> dict:
         """A page has been opened."""
-        asked = Asked.read(context)
-        welcome = await asyncio.to_thread(self._welcome)
-        masthead = await asyncio.to_thread(self.masthead, asked.options)
-        return self._message("start", masthead=masthead, welcome=welcome)
+        return self._message("start", **await asyncio.to_thread(self.state, context))
+
+    def state(self, context: str | None) -> dict[str, str]:
+        """The top of the page and what stands in an empty one, as of now."""
+        return {"masthead": self.masthead(Asked.read(context).options), "welcome": self._welcome()}
 
     async def ask(self, question: str | None, context: str | None, cookies: Mapping[str, str], address: str) -> AsyncIterator[dict]:
         """A question has been asked: messages until it is answered."""

@@ -62,6 +62,10 @@ def routes(page: Page) -> APIRouter:
 
         return register
 
+    @on("GET", "/state")
+    def state(owner: str, data: dict[str, Any]) -> Response:
+        return JSONResponse(page.state(str(data.get("context", ""))))
+
     # The library
 
     @on("GET", "/library")

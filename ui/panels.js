@@ -192,7 +192,15 @@ window.askPapersDesk = (() => {
     item.replaceWith(now);
     if (now.dataset.poll) return setTimeout(() => poll(now), 500);
     if (find("seek")) put("desk/shelf?" + new URLSearchParams(seek()), "#found");
-    window.dispatchEvent(new Event("askpapers-changed"));
+    renew();
+  };
+  const renew = async () => { // the library or a setting has changed
+    try {
+      const now = await (await fetched("desk/state?context=" + encodeURIComponent(JSON.stringify({ options })))).json();
+      welcome = now.welcome;
+      find("masthead").innerHTML = now.masthead;
+      if (find("log").querySelector(".welcome")) find("log").innerHTML = welcome;
+    } catch (error) { complain(error); }
   };
   const add = async (files) => {
     for (const file of files) {
@@ -234,7 +242,7 @@ window.askPapersDesk = (() => {
     "ask-chosen": () => { setScope({ ids: [...picked.keys()] }, pickedWords()); find("sheet").close(); box()?.focus(); },
     "choose-none": () => { picked = new Map(); showPicked(); },
     remove: (button) => sure(button, `Remove ${pickedWords()} from this library, for good?`, async () => {
-      if (await put("desk/remove", "#found", { ids: [...picked.keys()], seek: seek() })) { picked = new Map(); showPicked(); }
+      if (await put("desk/remove", "#found", { ids: [...picked.keys()], seek: seek() })) { picked = new Map(); showPicked(); renew(); }
     }),
     edit: (button) => {
       const tools = button.closest(".tools");
@@ -291,6 +299,7 @@ window.askPapersDesk = (() => {
       const data = Object.fromEntries(new FormData(target.form));
       options = { quotes_only: data.quotes_only === "true", papers: data.papers };
       keep("options", options);
+      renew();
     }
   });
   // A question may be typed, and handed in, while an answer is on its way: it is asked when that is there.
