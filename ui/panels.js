@@ -204,8 +204,11 @@ window.askPapersDesk = (() => {
   };
   const add = async (files) => {
     for (const file of files) {
-      const item = document.createElement("ul");
-      try { item.innerHTML = await (await fetched("desk/papers?name=" + encodeURIComponent(file.name), file)).text(); } catch (error) {
+      const item = document.createElement("ul"), most = +find("files").dataset.most;
+      try {
+        if (file.size > most) throw new Error(`It has ${(file.size / 1e6).toFixed(1)} MB, and ${most / 1e6} MB is the most for one file: divide it.`);
+        item.innerHTML = await (await fetched("desk/papers?name=" + encodeURIComponent(file.name), file)).text();
+      } catch (error) {
         item.append(Object.assign(document.createElement("li"), { className: "bad", textContent: `${file.name} was not added. ${error.message}` }));
       }
       const made = item.firstElementChild;

@@ -40,7 +40,7 @@ def library(found: str, venues: Sequence[tuple[str, int]], may_change: bool) -> 
 def _add() -> str:
     return (
         '<div id="drop"><label class="button" for="files">Add papers</label>'
-        f'<input type="file" id="files" multiple class="sr"><p>or drop files here: {escape(FORMATS)}, up to {LARGEST_FILE // 1_000_000} MB each.</p>'
+        f'<input type="file" id="files" multiple class="sr" data-most="{LARGEST_FILE}"><p>or drop files here: {escape(FORMATS)}, up to {LARGEST_FILE // 1_000_000} MB each.</p>'
         '</div><ul id="adding" aria-live="polite"></ul>'
     )
 
