@@ -95,17 +95,17 @@ async def _person(address: str, questions: Sequence[str], asked: Asked, pause: f
             asked.failures.append(f"the page did not open: {type(error).__name__}")
             return
         function = next(f["id"] for f in functions if any(target[1] == "submit" for target in f["targets"]))
-        talk = None
+        talk, session = None, os.urandom(8).hex()
         for question in questions:
             try:
-                talk = await _question(client, function, question, talk, asked)
+                talk = await _question(client, function, session, question, talk, asked)
             except (httpx.HTTPError, ValueError) as error:
                 asked.failures.append(f"{type(error).__name__} {str(error)[:80]}")
             await asyncio.sleep(pause)
 
 
-async def _question(client: httpx.AsyncClient, function: int, question: str, talk: str | None, asked: Asked) -> str | None:
-    session, started, first, final = os.urandom(8).hex(), time.perf_counter(), 0.0, ""
+async def _question(client: httpx.AsyncClient, function: int, session: str, question: str, talk: str | None, asked: Asked) -> str | None:
+    started, first, final = time.perf_counter(), 0.0, ""
     sent = {"data": [question, json.dumps({"run": session, "talk": talk})], "fn_index": function, "session_hash": session}
     (await client.post("gradio_api/queue/join", json=sent)).raise_for_status()
     async with client.stream("GET", "gradio_api/queue/data", params={"session_hash": session}) as stream:

@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 LONGEST_QUESTION = 4_000
 LONGEST_CONTEXT = 200_000
-REMEMBERED = 50
+REMEMBERED = 20
 """Turns before a question that it may refer to."""
 MOST_UNENDED = 4
 """Streams of one reader that were stopped and have not come to an end yet."""
