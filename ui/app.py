@@ -1,7 +1,7 @@
 """The chat page: its layout, and the server application that shows it.
 
 The server renders every fragment and sends it through one component, the wire; ui/page.js puts it in place. What stands around the
-answers comes from ui.desk and is put in place by ui/panels.js. Never lets the page talk to another host.
+answers comes from ui.desk and is put in place by ui/panels.js, shelf.js and talks.js. Never lets the page talk to another host.
 """
 
 from __future__ import annotations
@@ -128,7 +128,8 @@ def asgi(library: Any, may_change: bool = True, local: bool = False, login: str 
     app.add_middleware(Guard, local=local, login=login, root=root_path)
     app.include_router(desk.routes(page))
     fonts = ["ui-sans-serif", "system-ui", "Segoe UI", "sans-serif"]
-    looks, scripts = (_asset("style.css") + _asset("panels.css"), _asset("page.js") + _asset("panels.js"))
+    looks = "".join(map(_asset, ("style.css", "panels.css")))
+    scripts = "".join(map(_asset, ("page.js", "panels.js", "shelf.js", "talks.js")))
     return gr.mount_gradio_app(
         app,
         build(page),

@@ -58,8 +58,7 @@ window.askPapers = (() => {
     if (!turn || !follow) return;
     const ask = find("ask").getBoundingClientRect(), place = turn.getBoundingClientRect();
     const over = place.bottom + 48 - ask.top;
-    const head = find("top"), covered = getComputedStyle(head).position === "sticky" ? head.offsetHeight : 0;
-    const by = Math.min(over, place.top - 20 - covered);
+    const by = Math.min(over, place.top - 20);
     if (by > 0) scrollBy({ top: by, behavior: "instant" });
   };
   for (const kind of ["wheel", "touchmove"]) addEventListener(kind, () => { follow = false; }, { passive: true });

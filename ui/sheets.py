@@ -1,7 +1,7 @@
 """What the page shows around the answers, as HTML fragments: the library, the conversations, the settings, the tools of a turn.
 
 Pure: values in, strings out; nothing of a paper or a person goes in unescaped. Where a fragment says what to do when it is used
-(`data-get`, `data-post`, `data-into`, `data-do`), ui/panels.js does it.
+(`data-get`, `data-post`, `data-into`, `data-do`), ui/panels.js and its neighbours do it.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ import threading
 import time
 from collections.abc import Iterator
 
-from rag import Settings
 from rag.errors import ModelFailed
 from rag.papers import REFUSAL, Answer, Citation, Event, Paper, Quote, Sentence
+from rag.settings import Settings
 
 LOOPBACK = "http://127.0.0.1:{port}/stolen"
 
