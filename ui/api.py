@@ -44,6 +44,7 @@ def _guarded(page: Page, text: Any, request: gr.Request | None, work: Callable[[
     refusal = page.limits.refusal(None, request.client.host if request and request.client else "")
     if refusal:
         raise gr.Error(refusal, print_exception=False)
+    page.warm()
     try:
         return work(asked)
     except AskPapersError as error:

@@ -66,19 +66,20 @@ def build(page: Page) -> gr.Blocks:
         with gr.Row(elem_id="page", equal_height=False):
             with gr.Column(elem_id="chat", min_width=0):
                 gr.HTML(_FRAME, elem_id="talk", apply_default_css=False)
-                gr.HTML(_ABOVE_BOX, elem_id="above", apply_default_css=False)
-                with gr.Row(elem_id="ask", equal_height=False):
-                    box = gr.Textbox(
-                        label="Question",
-                        show_label=False,
-                        placeholder="Ask about these papers",
-                        lines=1,
-                        max_lines=8,
-                        container=False,
-                        elem_id="question",
-                    )
-                    send = gr.Button("Ask", variant="primary", elem_id="send", min_width=0)
-                    stop = gr.Button("Stop", elem_id="stop", min_width=0)
+                with gr.Column(elem_id="foot", min_width=0):
+                    gr.HTML(_ABOVE_BOX, elem_id="above", apply_default_css=False)
+                    with gr.Row(elem_id="ask", equal_height=False):
+                        box = gr.Textbox(
+                            label="Question",
+                            show_label=False,
+                            placeholder="Ask about these papers",
+                            lines=1,
+                            max_lines=8,
+                            container=False,
+                            elem_id="question",
+                        )
+                        send = gr.Button("Ask", variant="primary", elem_id="send", min_width=0)
+                        stop = gr.Button("Stop", elem_id="stop", min_width=0)
             gr.HTML(f'<aside id="panel" aria-label="Evidence">{_PANEL}</aside>', elem_id="side", apply_default_css=False)
         gr.HTML(_SHEET, elem_id="sheets", apply_default_css=False)
 
@@ -123,6 +124,7 @@ def asgi(library: Any, may_change: bool = True, local: bool = False, login: str 
     "user:password", which every request must give. `root_path`: the path, or the whole address, under which a proxy shows it.
     """
     page = Page(library, may_change)
+    page.warm_up()
     closed: dict[str, Any] = {"docs_url": None, "redoc_url": None, "openapi_url": None}
     app = FastAPI(**closed)
     app.add_middleware(Guard, local=local, login=login, root=root_path)

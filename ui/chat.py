@@ -10,7 +10,9 @@ import asyncio
 import json
 import logging
 import secrets
+import threading
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -32,6 +34,7 @@ REMEMBERED = 20
 """Turns before a question that it may refer to."""
 MOST_UNENDED = 4
 """Streams of one reader that were stopped and have not come to an end yet."""
+_WARM_WITHIN = 60.0
 _NO_PAPERS = "This library holds no papers yet. Add some under Library, or in a terminal with: askpapers add FILE. Then ask again, here."
 OLD_PAGE = "This page is not up to date. Please reload it, and allow its cookie: it is what your conversations are kept under."
 
@@ -82,6 +85,12 @@ class Page:
         self._examples: tuple[int, list[str]] = (-1, [])
         self._runs: dict[tuple[str, str], Run] = {}
         self._unended: dict[str, list[Run]] = {}
+        self._warming: threading.Thread | None = None
+
+    def warm_up(self) -> None:
+        """Imports and opens, in a thread, what the first question would have to wait for."""
+        self._warming = threading.Thread(target=self._warm, name="warming up", daemon=True)
+        self._warming.start()
 
     async def start(self, context: str | None) -> dict:
         """A page has been opened."""
@@ -159,7 +168,18 @@ class Page:
             log.error("The library could not be read", exc_info=error)
             return render.masthead(0, "extractive", trouble="library not readable")
 
+    def warm(self) -> None:
+        """Waits until that is done: two threads that import the same get in each other's way."""
+        if self._warming:
+            self._warming.join(_WARM_WITHIN)
+
     # Inside
+
+    def _warm(self) -> None:
+        with suppress(Exception):  # whatever is wrong is said by the first question
+            if len(self.library):
+                self.library.search("warm up", 1)
+            self.library.as_query_engine()
 
     def _objection(self, owner: str | None, address: str, asked: str) -> str:
         if owner is None:
@@ -177,6 +197,7 @@ class Page:
 
     def _prepare(self, owner: str, sent: Asked) -> tuple[Any, list[str] | None, str]:
         """(conversation, ids to answer from or None, these in words). Raises AskPapersError."""
+        self.warm()
         within, words = None, ""
         if sent.scope:
             rows = sent.scope.of(self.shelf.rows())

@@ -67,6 +67,12 @@ window.askPapersDesk = (() => {
     if (talk) keep("talk", talk);
     if (note) say(note);
     list();
+    uncover();
+  };
+  const uncover = () => { // what stands above the box may have grown over the end of the last turn
+    const turn = find("log").lastElementChild?.getBoundingClientRect(), foot = find("foot").getBoundingClientRect();
+    const over = turn ? turn.bottom + 8 - foot.top : 0;
+    if (over > 0 && over < 140) scrollBy({ top: Math.min(over, Math.max(0, turn.top - 20)), behavior: "instant" });
   };
   const elapsed = () => {
     const seconds = asked ? Math.floor((Date.now() - asked) / 1000) : 0;
@@ -128,7 +134,7 @@ window.askPapersDesk = (() => {
   posted.push((path) => { if (path === `desk/talks/${state.talk}/delete`) fresh(); });
 
   // A turn: another wording, another try, an opinion
-  const editing = (number) => { replace = number; find("editing").hidden = !number; };
+  const editing = (number) => { replace = number; find("editing").hidden = !number; uncover(); };
   const rate = async (from, words = "") => {
     const tools = from.closest(".tools"), place = tools.querySelector(".rate");
     try {
