@@ -54,7 +54,7 @@ def measure(papers: Path, library: Path | None, questions: Sequence[str], say: A
             asyncio.run(_some(address, questions, asked, 100, len(marks)))
             marks.append(_memory(process))
         say(f"{QUESTIONS_IN_ALL:,} questions more", f"{len(asked.failures)} failures", "memory after each 100: " + " ".join(f"{mark:.0f}" for mark in marks) + " MB")
-        half = len(marks) // 2
+        half = len(marks) // 2  # by then everything that is kept once is kept
         say("growth over the second half", f"{(marks[-1] - marks[half]) * 1000 / (100 * (len(marks) - 1 - half)):.1f} kB a question")
 
 

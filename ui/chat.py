@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import secrets
 import threading
 from collections.abc import AsyncIterator, Mapping
@@ -85,6 +86,7 @@ class Page:
         self._examples: tuple[int, list[str]] = (-1, [])
         self._runs: dict[tuple[str, str], Run] = {}
         self._unended: dict[str, list[Run]] = {}
+        self._at_work = threading.Semaphore(max(2, os.cpu_count() or 2))
         self._warming: threading.Thread | None = None
 
     def warm_up(self) -> None:
@@ -114,11 +116,9 @@ class Page:
         run: Run | None = None
         turn: Turn | None = None
         try:
-            yield self._message("live", turn=render.draft(id, asked), status="")
-            if await asyncio.to_thread(len, self.library) == 0:
-                raise AskPapersError(_NO_PAPERS)
             chat, within, scope = await asyncio.to_thread(self._prepare, owner, sent)
-            run = self._begin(owner, sent.run, Run(chat, asked, within))
+            quotes = sent.options.quotes_only or self.library.mode == "extractive"
+            run = self._begin(owner, sent.run, Run(chat, asked, within, self._at_work if quotes else None))
             async for _ in run.updates():
                 yield self._message("live", turn=render.draft(id, asked, run.text), status=run.stage)
             turn = _outcome(asked, run, scope)
@@ -133,11 +133,7 @@ class Page:
                 self._runs.pop((owner, sent.run), None)
             if turn is None:  # the page has gone
                 self._keep(owner, sent, Turn(asked, "stopped", text=run.text if run else "", scope=scope))
-        talk, number, note = await asyncio.to_thread(self._keep, owner, sent, turn)
-        masthead = await asyncio.to_thread(self.masthead, sent.options)
-        replaced = sent.replace if turn.outcome == "answered" and talk == sent.talk else None
-        restore = question if turn.outcome == "failed" else ""
-        yield self._message("final", **self.shown(id, turn, number), masthead=masthead, talk=talk, replaced=replaced, restore=restore, note=note)
+        yield await asyncio.to_thread(self._final, owner, sent, id, turn, question)
 
     def stop(self, owner: str | None, run: str) -> None:
         """End an asking; any, if it isn't known which."""
@@ -198,6 +194,8 @@ class Page:
     def _prepare(self, owner: str, sent: Asked) -> tuple[Any, list[str] | None, str]:
         """(conversation, ids to answer from or None, these in words). Raises AskPapersError."""
         self.warm()
+        if len(self.library) == 0:
+            raise AskPapersError(_NO_PAPERS)
         within, words = None, ""
         if sent.scope:
             rows = sent.scope.of(self.shelf.rows())
@@ -214,6 +212,13 @@ class Page:
         self._runs[owner, name] = run
         self._unended.setdefault(owner, []).append(run)
         return run
+
+    def _final(self, owner: str, sent: Asked, id: str, turn: Turn, question: str | None) -> dict:
+        talk, number, note = self._keep(owner, sent, turn)
+        replaced = sent.replace if turn.outcome == "answered" and talk == sent.talk else None
+        restore = question if turn.outcome == "failed" else ""
+        shown, masthead = self.shown(id, turn, number), self.masthead(sent.options)
+        return self._message("final", **shown, masthead=masthead, talk=talk, replaced=replaced, restore=restore, note=note)
 
     def _keep(self, owner: str, sent: Asked, turn: Turn) -> tuple[str | None, int, str]:
         """(conversation, number, what is to be said about it). A turn takes another's place only once it has an answer."""

@@ -27,9 +27,10 @@ notices that the page has gone."""
 
 class Run:
     """One question. `text`, `stage`, `answer` and `error` grow as events arrive. `chat`: a conversation that nobody else uses;
-    `within`: ids of the only papers to answer from, or None."""
+    `within`: ids of the only papers to answer from, or None. `at_work`: held while it runs, where answers are this computer's own
+    work: many at once would all take as long as the last."""
 
-    def __init__(self, chat: Any, question: str, within: Collection[str] | None = None) -> None:
+    def __init__(self, chat: Any, question: str, within: Collection[str] | None = None, at_work: threading.Semaphore | None = None) -> None:
         self.text = ""
         self.stage = ""
         self.answer: Answer | None = None
@@ -39,6 +40,7 @@ class Run:
         self._chat = chat
         self._question = question
         self._within = within
+        self._at_work = at_work
         self._stopping = threading.Event()
 
     def stop(self) -> None:
@@ -72,6 +74,10 @@ class Run:
                 yield
 
     def _follow(self) -> None:
+        while self._at_work and not self._at_work.acquire(timeout=EVERY):
+            self.stage = "Waiting for the questions of others"
+            if self._stopping.is_set():
+                return
         try:
             self._read()
         except AskPapersError as error:
@@ -79,6 +85,9 @@ class Run:
         except Exception as error:
             log.exception("A question could not be answered")
             self.error = went_wrong(error)
+        finally:
+            if self._at_work:
+                self._at_work.release()
 
     def _read(self) -> None:
         events = self._chat.stream(self._question, self._within)
