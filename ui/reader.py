@@ -56,7 +56,7 @@ class Limits:
     """How often may be asked: by one browser, and from one address, which may be that of many."""
 
     def __init__(self) -> None:
-        self._person = Pace(burst=20, rate=0.5)
+        self._person = Pace(burst=60, rate=1)
         self._address = Pace(burst=300, rate=10)
 
     def refusal(self, person: str | None, address: str) -> str:

@@ -44,7 +44,7 @@ def someone(chromium):
     opened = []
 
     def open_as(at: str, context=None, **options):
-        context = context or chromium.new_context(**{"viewport": {"width": 1280, "height": 860}, "accept_downloads": True, **options})
+        context = context or chromium.new_context(**{"viewport": {"width": 1440, "height": 860}, "accept_downloads": True, **options})
         opened.append(context)
         page = context.new_page()
         page.set_default_timeout(8000)
