@@ -74,6 +74,7 @@ def _table(settings: Settings, facts: Mapping[str, str]) -> str:
     rows = "".join(
         f"<tr><th scope=row><code>{escape(name)}</code><span>{escape(meaning)}</span></th><td>{escape(value)}</td><td>{escape(source)}</td></tr>"
         for name, value, source, meaning in settings.described()
+        if name != "library"  # it stands below, with the folder that it is
     )
     more = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts.items())
     return (

@@ -71,8 +71,9 @@ window.askPapersDesk = (() => {
   };
   const uncover = () => { // what stands above the box may have grown over the end of the last turn
     const turn = find("log").lastElementChild?.getBoundingClientRect(), foot = find("foot").getBoundingClientRect();
-    const over = turn ? turn.bottom + 8 - foot.top : 0;
-    if (over > 0 && over < 140) scrollBy({ top: Math.min(over, Math.max(0, turn.top - 20)), behavior: "instant" });
+    const over = turn ? turn.bottom + 8 - foot.top : 0, head = find("top"), sticks = getComputedStyle(head).position === "sticky";
+    const room = turn ? turn.top - 20 - (sticks ? head.offsetHeight : 0) : 0;
+    if (over > 0 && over < 140 && room > 0) scrollBy({ top: Math.min(over, room), behavior: "instant" });
   };
   const elapsed = () => {
     const seconds = asked ? Math.floor((Date.now() - asked) / 1000) : 0;
