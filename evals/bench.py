@@ -3,6 +3,7 @@
     search    a search against embedding the question and one Chroma query
     add       adding papers against the embedding model's own time; then 1 and 100 papers more; memory; index size
     process   `askpapers search` and `ask` as whole processes against importing what they need; the first page; reopening
+    load      many people on one chat page: failures, first words, memory (--library: a library to copy, instead of making one)
     quality   the right paper first, on questions of both halves, against vectors and words in a fixed weighted sum
 
 Absolute times depend on the machine and its other work; the ratios mostly don't. Never run by the tests.
@@ -39,8 +40,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m evals.bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="*", choices=[*_BENCHES, []], help="default: all but quality")
+    parser.add_argument("what", nargs="*", choices=[*_BENCHES, []], help="default: all but load and quality")
     parser.add_argument("--papers", type=Path, default=SEEDS, help="file or folder of papers (default: the seeds)")
+    parser.add_argument("--library", type=Path, help="for load: ask a copy of this library")
     parser.add_argument("--runs", type=int, default=5, help="runs of each whole process (default: 5)")
     options = parser.parse_args()
     for what in options.what or ["search", "add", "process"]:
@@ -158,6 +160,13 @@ def bench_quality(options: argparse.Namespace) -> None:
             print("  " + line, flush=True)
 
 
+def bench_load(options: argparse.Namespace) -> None:
+    from . import load
+
+    questions = [q["question"] for q in _questions() if "question" in q and 10 < len(q["question"]) < 400]
+    load.measure(options.papers, options.library, questions, _say)
+
+
 def _first_page(environment: dict[str, str], place: str) -> float:
     started = time.perf_counter()
     process = subprocess.Popen([sys.executable, "-m", "rag", "--no-browser", "--port", "7999"], env=environment, cwd=place, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -194,7 +203,7 @@ def _say(what: str, *figures: str) -> None:
     print(f"  {what:44}" + "   ".join(figures), flush=True)
 
 
-_BENCHES = {"search": bench_search, "add": bench_add, "process": bench_process, "quality": bench_quality}
+_BENCHES = {"search": bench_search, "add": bench_add, "process": bench_process, "load": bench_load, "quality": bench_quality}
 
 if __name__ == "__main__":
     sys.exit(main())

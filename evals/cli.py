@@ -84,6 +84,9 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         "--raise", dest="raise_it", action="store_true", help="make this run the baseline if it passes and is better somewhere"
     )
     verb("validate", _validate, "check questions against the papers", common, asked)
+    made = verb("questions", _made, "make a question file of what readers said on the chat page", common)
+    made.add_argument("--from-feedback", type=Path, metavar="FILE", help="what the page took down (default: feedback.jsonl of the library)")
+    made.add_argument("--out", type=Path, default=Path("questions.jsonl"), metavar="FILE", help="where they go (default: questions.jsonl)")
     beir = verb("beir", _beir, "measure retrieval on a folder in the format of BEIR")
     beir.add_argument("folder", type=Path, metavar="FOLDER")
     beir.add_argument("--split", default="test", help="which qrels (default: test)")
@@ -204,6 +207,21 @@ def _validate(options: argparse.Namespace) -> int:
     if wrong and not options.json:
         _say_wrong(wrong)
     return 2 if wrong else 0
+
+
+def _made(options: argparse.Namespace) -> int:
+    from . import feedback
+
+    given = getattr(options, "library", None)
+    folder = Path(given).expanduser() if given else Settings.from_environment().library_folder
+    made = feedback.read(options.from_feedback or folder / "feedback.jsonl")
+    rest = feedback.write(made, options.out)
+    lines = [f"{len(made.settled):,} questions with a known right answer: {options.out}" if made.settled else "No answer was called right."]
+    lines += [f"{len(made.unsettled):,} that were answered wrongly, for you to put the right papers in: {rest}"] if rest else []
+    lines += [f"{made.scoped:,} asked of some papers only were left out."] if made.scoped else []
+    data = {"settled": len(made.settled), "unsettled": len(made.unsettled), "scoped": made.scoped, "out": str(options.out), "rest": str(rest or "")}
+    _print(options, data, "\n".join(lines))
+    return 0
 
 
 def _beir(options: argparse.Namespace) -> int:

@@ -10,14 +10,15 @@ import argparse
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any, Iterator, Sequence
 
 from . import terminal
 from .embedding import BundledEmbedder, make_embedder
 from .errors import AskPapersError
 from .library import Library
-from .settings import Settings
+from .settings import Secret, Settings
 
 _EXAMPLES = """examples:
   askpapers                                    open the chat page
@@ -94,6 +95,8 @@ def _parser() -> argparse.ArgumentParser:
 def _page_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this computer only)")
     parser.add_argument("--port", type=_port, default=None, metavar="N", help="port (default: the first free one from 7860)")
+    parser.add_argument("--auth", metavar="USER:PASSWORD", help="ask everybody for this user name and password (better: set ASKPAPERS_AUTH)")
+    parser.add_argument("--root-path", default="", metavar="PATH", help="path, or whole address, under which a proxy shows the page, such as /papers")
     parser.add_argument("--no-browser", action="store_true", help="print the address instead of opening a browser")
 
 
@@ -110,8 +113,6 @@ def _port(text: str) -> int:
 
 
 def _settings(options: argparse.Namespace) -> Settings:
-    from dataclasses import replace
-
     settings = Settings.from_environment()
     return replace(settings, library=options.library) if getattr(options, "library", None) else settings
 
@@ -136,22 +137,40 @@ def _open(options: argparse.Namespace, will_search: bool = False) -> Library:
 def _chat(options: argparse.Namespace) -> int:
     import threading
 
+    login = _login(options)
     with _open(options) as library:
         import chromadb, onnxruntime, tantivy, tokenizers  # noqa: E401, F401  now, so that no two threads import the same
 
-        loading = threading.Thread(target=__import__, args=("ui.app",))
+        loading = threading.Thread(target=__import__, args=("ui.server",))
         loading.start()  # the page takes seconds to import; a new library meanwhile embeds its papers
         count = len(library)
         loading.join()
-        from ui.app import serve
+        from ui.server import serve
 
         def ready(address: str) -> None:
             print(f"Ask Papers, {count:,} papers, is at {address}  (Ctrl+C stops it)", flush=True)
-            if options.host not in ("127.0.0.1", "localhost", "::1"):
-                terminal.say("Anyone who can reach this computer can read and ask here: there is no password.")
+            for line in _warnings(options, bool(login)):
+                terminal.say(line)
 
-        serve(library, host=options.host, port=options.port, open_browser=not options.no_browser, on_ready=ready)
+        serve(library, options.host, options.port, not options.no_browser, ready, login.reveal(), options.root_path)
     return 0
+
+
+def _login(options: argparse.Namespace) -> Secret:
+    """User and password of the page: the option, or ASKPAPERS_AUTH, which no list of processes shows. Raises SettingsError."""
+    return replace(_settings(options), auth=Secret(options.auth)).auth if options.auth else _settings(options).auth
+
+
+def _warnings(options: argparse.Namespace, has_login: bool) -> Iterator[str]:
+    others = options.host not in ("127.0.0.1", "localhost", "::1")
+    if others and not has_login:
+        yield "Anyone who can reach this computer can read and ask here: there is no password (--auth). Papers can't be added or removed on the page."
+    elif others:
+        yield "Others who can reach this computer need the password. It is sent as it is: put a proxy with https in front if the network isn't yours."
+    elif options.root_path and not has_login:
+        yield "Whoever your proxy lets through can read, ask, add and remove here: there is no password (--auth)."
+    if options.auth:
+        yield "The password stands in the list of processes; in the environment variable ASKPAPERS_AUTH it would not."
 
 
 def _ask(options: argparse.Namespace) -> None:

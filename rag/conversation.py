@@ -5,7 +5,7 @@ What is carried over from earlier turns is only ever added to the query, and is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Collection, Iterator
+from typing import TYPE_CHECKING, Collection, Iterable, Iterator
 
 from .followup import standalone
 from .papers import Answer, Event
@@ -20,9 +20,10 @@ _REMEMBERED = 50
 class Conversation:
     """`ask` and `stream` as of the Library, knowing the earlier turns. Not for two threads at once."""
 
-    def __init__(self, library: Library):
+    def __init__(self, library: Library, turns: Iterable[tuple[str, Answer]] = ()):
+        """`turns`: (question, answer) pairs of a conversation that goes on, oldest first."""
         self._library = library
-        self._turns: list[tuple[str, Answer]] = []
+        self._turns: list[tuple[str, Answer]] = list(turns)[-_REMEMBERED:]
 
     @property
     def turns(self) -> tuple[tuple[str, Answer], ...]:

@@ -7,10 +7,12 @@ the index's; here are the promises that users rely on.
 from __future__ import annotations
 
 import asyncio
+import copy
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Collection, Iterable, Iterator, Sequence
 
-from . import lock, readers
+from . import history, lock, readers
 from .embedding import Embedder, make_embedder
 from .errors import AskPapersError, LibraryDamaged, PaperNotFound, StorageFailed
 from .generations import Generation, Progress
@@ -130,11 +132,11 @@ class Library:
         PaperNotFound, and then removes none of them."""
         self._begin()
         with lock.writing(self.folder, self.settings.lock_wait):
-            for paper_id in paper_ids:
-                self.paper(paper_id)
+            papers = [self.paper(paper_id) for paper_id in paper_ids]
             self._index.check_embedder()
             self._store.remove(paper_ids)
             self._index.sync(forget=True)
+            history.forget(self.folder, papers)
 
     def rebuild(self) -> None:
         """Builds the index anew from the stored papers; embeds those that the present embedder has not embedded."""
@@ -211,11 +213,19 @@ class Library:
         engine = await asyncio.to_thread(self.as_query_engine)  # importing LlamaIndex takes seconds
         return (await engine.aquery(question)).metadata["answer"]
 
-    def conversation(self) -> Conversation:
-        """A new conversation about this library; it remembers its own turns only."""
+    def conversation(self, turns: Iterable[tuple[str, Answer]] = ()) -> Conversation:
+        """A conversation about this library; it remembers its own turns only, and those that it goes on from: (question, answer)
+        pairs, oldest first."""
         from .conversation import Conversation
 
-        return Conversation(self)
+        return Conversation(self, turns)
+
+    def answering(self, **settings: Any) -> Library:
+        """The same open library, answering with some settings changed, such as `model=""` for quotes only. Don't close it: it
+        shares its files with this one. Raises SettingsError."""
+        other = copy.copy(self)
+        other.settings = replace(self.settings, **settings)
+        return other
 
     def as_retriever(self, limit: int = 10) -> PaperRetriever:
         """A LlamaIndex retriever: one node a paper, best first."""

@@ -5,10 +5,14 @@ Secrets are held in `Secret`, which shows nothing of itself in repr, logs or err
 
 from __future__ import annotations
 
+import ast
 import difflib
+import inspect
 import os
 import re
+import textwrap
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Mapping
 from urllib.parse import urlsplit
@@ -78,12 +82,14 @@ class Settings:
     """Key for embedding_base_url; by default api_key if the host is the same."""
     lock_wait: float = 5.0
     """Seconds that a writing command waits for another one to finish."""
+    auth: Secret = Secret()
+    """User name and password that the chat page asks for, as user:password; empty for none."""
 
     def __post_init__(self) -> None:
-        for name in ("api_key", "embedding_api_key"):
+        for name in ("api_key", "embedding_api_key", "auth"):
             if isinstance(getattr(self, name), str):  # as a plain string it would show in repr
                 object.__setattr__(self, name, Secret(getattr(self, name)))
-            if not re.fullmatch(r"[!-~]*", getattr(self, name).reveal()):  # HTTP libraries repeat a header that they can't send
+            if name != "auth" and not re.fullmatch(r"[!-~]*", getattr(self, name).reveal()):  # HTTP libraries repeat a header that they can't send
                 variable = "OPENAI_API_KEY" if name == "api_key" else PREFIX + name.upper()
                 raise SettingsError(f"{variable} holds a space, a line break or a letter that no key has. Copy the key again.")
         for name in ("base_url", "embedding_base_url"):
@@ -94,24 +100,43 @@ class Settings:
         ):  # fmt: skip
             if not low <= getattr(self, name) <= high:
                 raise SettingsError(f"The setting {name} must be between {low} and {high}, not {getattr(self, name)}.")
+        user, colon, password = self.auth.reveal().partition(":")
+        if self.auth and not (user and colon and password):
+            raise SettingsError("The user name and password for the page must be given as user:password, neither of them empty.")
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
         """Raises SettingsError for an unknown ASKPAPERS_ name (with the nearest known one) or a value of the wrong kind."""
         environment = os.environ if environment is None else environment
         names = {f.name: f for f in fields(cls)}
-        own = {name: PREFIX + name.upper() for name in names} | {
-            "model": "OPENAI_MODEL", "base_url": "OPENAI_BASE_URL", "api_key": "OPENAI_API_KEY"
-        }  # fmt: skip
+        own = _own_names()
         for variable in environment:
             if variable.startswith(PREFIX) and not variable.startswith(_FOR_TESTS) and variable not in own.values():
-                near = difflib.get_close_matches(variable, own.values(), 1)
-                hint = f" Did you mean {near[0]}?" if near else f" Known are: {', '.join(sorted(own.values()))}."
+                known = {name.removeprefix(PREFIX): name for name in own.values()}
+                near = difflib.get_close_matches(variable.removeprefix(PREFIX), known, 1)
+                hint = f" Did you mean {known[near[0]]}?" if near else f" Known are: {', '.join(sorted(own.values()))}."
                 raise SettingsError(f"There is no setting {variable}.{hint}")
         values = {n: _parse(own[n], names[n].default, environment[own[n]]) for n in names if environment.get(own[n], "").strip()}
         if values.get("api_key") and not values.get("model") and not values.get("base_url"):
             values["model"] = "gpt-4o-mini"  # a key alone says: use OpenAI
         return cls(**values)
+
+    def described(self, environment: Mapping[str, str] | None = None) -> list[tuple[str, str, str, str]]:
+        """(name, value as it may be shown, where it comes from, meaning) of every setting: no key, and of an address its host only."""
+        environment = os.environ if environment is None else environment
+        meanings, rows = _meanings(), []
+        for f in fields(self):
+            value, variable = getattr(self, f.name), _own_names()[f.name]
+            if isinstance(value, Secret):
+                shown = "set, not shown" if value else "not set"
+            elif f.name in _VARIABLES:
+                shown = host_of(value) or "not set"
+            else:
+                shown = {True: "yes", False: "no", "": "not set"}.get(value, str(value)) if isinstance(value, (bool, str)) else str(value)
+            given = environment.get(variable, "").strip()
+            source = variable if given else "default" if value == f.default else "OPENAI_API_KEY" if f.name == "model" and environment.get("OPENAI_API_KEY") else "command line"
+            rows.append((f.name, shown, source, meanings.get(f.name, "")))
+        return rows
 
     @property
     def library_folder(self) -> Path:
@@ -129,6 +154,22 @@ class Settings:
 
 _VARIABLES = {"base_url": "OPENAI_BASE_URL", "embedding_base_url": "ASKPAPERS_EMBEDDING_BASE_URL"}
 _FOR_TESTS = "ASKPAPERS_REQUIRE_"
+
+
+def _own_names() -> dict[str, str]:
+    """Each setting's environment variable."""
+    return {f.name: PREFIX + f.name.upper() for f in fields(Settings)} | {"model": "OPENAI_MODEL", "base_url": "OPENAI_BASE_URL", "api_key": "OPENAI_API_KEY"}
+
+
+@lru_cache
+def _meanings() -> dict[str, str]:
+    """What stands below each setting in the class above."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(Settings))).body[0].body
+    return {
+        field.target.id: " ".join(said.value.value.split())
+        for field, said in zip(body, body[1:])
+        if isinstance(field, ast.AnnAssign) and isinstance(said, ast.Expr) and isinstance(said.value, ast.Constant)
+    }
 
 
 def host_of(url: str) -> str:

@@ -14,6 +14,7 @@ import pytest
 from shared import ROOT, write_jsonl
 
 from rag import REFUSAL, Answer, Citation, Paper, Sentence
+from rag.__main__ import main
 from rag.terminal import show_answer
 
 
@@ -198,3 +199,34 @@ def test_the_page_listens_only_here_unless_told(run):
     finally:
         process.terminate()
         process.wait(20)
+
+
+@pytest.mark.parametrize(
+    "arguments, environment, said",
+    [
+        ([], {}, ""),
+        (["--host", "0.0.0.0"], {}, "there is no password (--auth). Papers can't be added or removed"),
+        (["--host", "0.0.0.0"], {"ASKPAPERS_AUTH": "ann:pw"}, "need the password"),
+        (["--root-path", "/papers"], {}, "Whoever your proxy lets through"),
+        (["--auth", "ann:pw"], {}, "stands in the list of processes"),
+    ],
+)
+def test_the_page_says_who_can_reach_it(arguments, environment, said, monkeypatch, tmp_path, capsys):
+    import ui.server
+
+    served = {}
+    monkeypatch.setattr(ui.server, "serve", lambda library, *rest: served.update(rest=rest))
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert main(["chat", "--library", str(tmp_path / "l"), *arguments]) == 0
+    host, port, opens, ready, login, root = served["rest"]
+    ready("http://127.0.0.1:1/")
+    shown = capsys.readouterr()
+    assert said in shown.err and "pw" not in shown.err + shown.out
+    assert login == ("ann:pw" if "pw" in str(arguments) + str(environment) else "") and root == ("/papers" if "--root-path" in arguments else "")
+
+
+@pytest.mark.parametrize("login", ["ann", ":pw", "ann:"])
+def test_a_password_for_the_page_has_a_user_name(login, monkeypatch, capsys):
+    assert main(["--auth", login]) == 1
+    assert "user:password" in capsys.readouterr().err

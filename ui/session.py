@@ -1,4 +1,4 @@
-"""One reader's conversation on the page, and one question of it being answered.
+"""One question on its way to an answer, for the page.
 
 Runs the library's blocking stream in a thread of its own and hands on what has arrived, about ten times a second. Closes
 the stream as soon as the reader stops or leaves. Never raises what the stream raises: it becomes a sentence.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
+from typing import Any
 
 from rag.errors import AskPapersError
 from rag.papers import Answer
@@ -25,40 +25,23 @@ BEAT = 1.0
 notices that the page has gone."""
 
 
-class Session:
-    """A conversation and the turn that is being answered, if any. Belongs to one open page."""
-
-    def __init__(self, chat: object) -> None:
-        self.chat = chat
-        self.speaking = threading.Lock()
-        """Held while the conversation is in use: a stopped stream may need a moment to end."""
-        self.run: Run | None = None
-        self._name = "q" + secrets.token_hex(3)
-        self._turns = 0
-
-    def next_id(self) -> str:
-        """An id for the next turn, unlike any other on the page."""
-        self._turns += 1
-        return f"{self._name}-{self._turns}"
-
-    def stop(self) -> None:
-        """End the turn that is being answered."""
-        if self.run:
-            self.run.stop()
-
-
 class Run:
-    """One question on its way to an answer. `text`, `stage`, `answer` and `error` grow as events arrive."""
+    """One question. `text`, `stage`, `answer` and `error` grow as events arrive. `chat`: a conversation that nobody else uses;
+    `within`: ids of the only papers to answer from, or None. `at_work`: held while it runs, where answers are this computer's own
+    work: many at once would all take as long as the last."""
 
-    def __init__(self, session: Session, question: str) -> None:
+    def __init__(self, chat: Any, question: str, within: Collection[str] | None = None, at_work: threading.Semaphore | None = None) -> None:
         self.text = ""
         self.stage = ""
         self.answer: Answer | None = None
         self.error = ""
-        self._session = session
+        self.ended = threading.Event()
+        """Set when the stream is closed, which may be a moment after `stop`."""
+        self._chat = chat
         self._question = question
+        self._within = within
+        self._at_work = at_work
         self._stopping = threading.Event()
-        session.run = self
 
     def stop(self) -> None:
         """Ask the stream to end. Returns at once; the stream is closed when it next hands over an event."""
@@ -72,6 +55,7 @@ class Run:
             try:
                 self._follow()
             finally:
+                self.ended.set()
                 try:
                     loop.call_soon_threadsafe(over.set)
                 except RuntimeError:
@@ -90,9 +74,8 @@ class Run:
                 yield
 
     def _follow(self) -> None:
-        lock = self._session.speaking
-        while not lock.acquire(timeout=EVERY):
-            self.stage = "Waiting for the stopped answer to end"
+        while self._at_work and not self._at_work.acquire(timeout=EVERY):
+            self.stage = "Waiting for the questions of others"
             if self._stopping.is_set():
                 return
         try:
@@ -103,10 +86,11 @@ class Run:
             log.exception("A question could not be answered")
             self.error = went_wrong(error)
         finally:
-            lock.release()
+            if self._at_work:
+                self._at_work.release()
 
     def _read(self) -> None:
-        events = self._session.chat.stream(self._question)
+        events = self._chat.stream(self._question, self._within)
         try:
             for event in events:
                 if self._stopping.is_set():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 import time
 from collections.abc import Iterator
 
 from rag.errors import ModelFailed
 from rag.papers import REFUSAL, Answer, Citation, Event, Paper, Quote, Sentence
+from rag.settings import Settings
 
 LOOPBACK = "http://127.0.0.1:{port}/stolen"
 
@@ -119,6 +121,9 @@ class StandIn:
             )
         self._papers = [LONG, YARN, MATHS, self.hostile] if papers else []
         self.streams = self.closed = 0
+        self.before: list = []
+        self.folder: object = None
+        self.settings = Settings(model="" if mode == "extractive" else mode, base_url="http://127.0.0.1:9/v1")
         self.silence = threading.Event()
 
     def __len__(self) -> int:
@@ -127,8 +132,14 @@ class StandIn:
     def papers(self) -> list[Paper]:
         return list(self._papers)
 
-    def conversation(self) -> Conversation:
+    def conversation(self, turns: object = ()) -> Conversation:
+        self.before = list(turns)
         return Conversation(self)
+
+    def answering(self, model: str | None = None, papers_in_prompt: int = 6) -> StandIn:
+        other = copy.copy(self)
+        other.mode = "extractive" if model == "" else self.mode
+        return other
 
     def grow(self) -> None:
         self._papers = [LONG, YARN, MATHS, self.hostile]
@@ -211,9 +222,9 @@ class StandIn:
         )
 
 
-def served(library: object) -> str:
-    """The address of a page for this library; the server lives as long as the test run."""
-    from ui.app import serve
+def served(library: object, **how: object) -> str:
+    """The address of a page for this library; the server lives as long as the test run. `how`: more for `serve`."""
+    from ui.server import serve
 
     ready, address = threading.Event(), []
 
@@ -221,7 +232,7 @@ def served(library: object) -> str:
         address.append(url)
         ready.set()
 
-    options = {"open_browser": False, "on_ready": on_ready, "port": 0}
+    options = {"open_browser": False, "on_ready": on_ready, "port": 0, **how}
     threading.Thread(target=serve, args=(library,), kwargs=options, daemon=True).start()
     assert ready.wait(30), "the page was not served"
     return address[0]
