@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import OrderedDict
 from pathlib import Path
 from typing import Protocol, Sequence
 
@@ -38,6 +39,31 @@ class Embedder(Protocol):
     def embed_parts(self, text: str, parts: Sequence[Span]) -> np.ndarray:
         """A whole text and parts of it: shape (1 + len(parts), dimension), the whole first. Raises EmbeddingFailed."""
         ...
+
+
+class Remembering:
+    """An embedder of questions that doesn't embed again what it was asked a moment ago: one question is searched for several
+    times, here and there. Safe to share by threads."""
+
+    def __init__(self, embedder: Embedder, size: int = 64):
+        self.fingerprint = embedder.fingerprint
+        self._embedder = embedder
+        self._size = size
+        self._kept: OrderedDict[str, np.ndarray] = OrderedDict()
+        self._guard = threading.Lock()
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """As of the Embedder; for one text at a time."""
+        (text,) = texts
+        with self._guard:
+            kept = self._kept.get(text)
+        if kept is None:
+            kept = self._embedder.embed([text])
+            with self._guard:
+                self._kept[text] = kept
+                while len(self._kept) > self._size:
+                    self._kept.popitem(last=False)
+        return kept
 
 
 class BundledEmbedder:

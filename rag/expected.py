@@ -80,7 +80,8 @@ def counted(question: str, abstract: str) -> float:
     words = re.findall(r"[A-Za-z]+|\d[\d,.]*", abstract)
     stems = [(all_terms(word) or [""])[0] for word in words]
     for i, word in enumerate(words):
-        if re.fullmatch(_NUMBER, word, re.IGNORECASE) and set(nouns) & set(stems[i + 1 : i + 1 + _REACH]):
+        behind = stems[i + 1 : i + 1 + _REACH]
+        if re.fullmatch(_NUMBER, word, re.IGNORECASE) and (set(nouns) & set(behind) or behind[:2] == ["of", "them"]):
             return 1.0
     return -1.0
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Collection, Iterable, Iterator, Sequence
 
 from . import history, lock, readers
-from .embedding import Embedder, make_embedder
+from .embedding import Embedder, Remembering, make_embedder
 from .errors import AskPapersError, LibraryDamaged, PaperNotFound, StorageFailed
 from .generations import Generation, Progress
 from .index import Index
@@ -62,6 +62,7 @@ class Library:
             )
         self._store = Store(folder)
         self._index = Index(folder, self._store, embedder, progress, notice)
+        self._questions = Remembering(embedder)
         if check and not self._is_new():
             self._index.current()
 
@@ -155,14 +156,14 @@ class Library:
         query = as_text(query)
         if limit < 1:
             return []
-        return self._searched(query, lambda generation: retrieve(query, generation, self._store, self._index.embedder, limit, timings, self._stamps_of(within)))
+        return self._searched(query, lambda generation: retrieve(query, generation, self._store, self._questions, limit, timings, self._stamps_of(within)))
 
     def survey(self, text: str, promising: Promising, timings: dict[str, float] | None = None, within: Collection[str] | None = None) -> list[Found]:
         """Every promising paper of the whole library, best first; see `retrieve.survey`."""
         text = as_text(text)
 
         def look(generation: Generation) -> list[Found]:
-            return survey(text, generation, self._store, self._index.embedder, promising, timings, self._stamps_of(within), self._index.block(generation))
+            return survey(text, generation, self._store, self._questions, promising, timings, self._stamps_of(within), self._index.block(generation))
 
         return self._searched(text, look)
 

@@ -118,15 +118,15 @@ def test_an_index_that_fails_while_searching_is_rebuilt_and_the_question_answere
 
 
 def test_words_are_weighed_by_how_rare_they_are(many):
-    weights = many.weigh(terms(f"{topic(3)} studies nonesuch"))
-    assert weights[terms(topic(3))[0]] > 3 * weights[terms("studies")[0]] > 0 and terms("nonesuch")[0] not in weights
+    rarity = many.rarity(terms(f"{topic(3)} studies nonesuch"))
+    assert 1 > rarity[terms(topic(3))[0]] > 3 * rarity[terms("studies")[0]] > 0 and rarity[terms("nonesuch")[0]] == 1
 
 
 def test_weights_stay_positive_when_papers_are_changed_again_and_again(library):
     library.add(*(made_up(n) for n in range(20)))
     for round_ in range(4):
         library.add(*(Paper(f"made:{n}", "Changed", f"Zebras graze. {made_up(n).abstract} Version {round_}.") for n in range(12)))
-    assert all(weight > 0 for weight in library.weigh(terms("zebras graze version changed sentence")).values())
+    assert all(0 < rarity <= 1 for rarity in library.rarity(terms("zebras graze version changed sentence")).values())
     assert all(0 <= hit.lexical <= 1.001 for hit in library.search("zebras graze", 20))
     assert library.search(f"zebras {topic(4)}", 1)[0].paper.id == "made:4"
 
