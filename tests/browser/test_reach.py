@@ -90,7 +90,7 @@ def test_with_a_password_nothing_is_shown_without_it(chromium):
 @pytest.mark.parametrize("strips", [True, False])
 def test_behind_a_proxy_under_a_sub_path(chromium, strips):
     proxy = Proxy(served(StandIn(), root_path="/papers"), strips)
-    context = chromium.new_context()
+    context = chromium.new_context(viewport={"width": 1440, "height": 860})
     page = context.new_page()
     page.requests = []
     page.on("request", lambda request: page.requests.append(request.url))
