@@ -105,7 +105,7 @@ def _heading(words: str) -> str:
 def _part(heading: str, cards: str, size: int) -> str:
     more = ""
     if size > FIRST_CARDS:
-        more = f'<p class="more"><button type="button" class="quiet" data-do="cards">Show all {size:,} papers here</button></p>'
+        more = f'<p class="rest"><button type="button" class="quiet" data-do="cards">Show all {size:,} papers here</button></p>'
     return f'<div class="part">{heading}{cards}{more}</div>'
 
 

@@ -234,7 +234,7 @@ window.askPapers = (() => {
     const target = event.target.closest?.("a[data-turn], [data-do], [data-ask], #send");
     if (!target) return;
     if (target.matches("a[data-turn]")) { event.preventDefault(); openCard(target); }
-    else if (target.id === "send") echo();
+    else if (target.id === "send") { if (!window.askPapersDesk) echo(); }
     else if (target.dataset.ask) ask(target.dataset.ask);
     else actions[target.dataset.do]?.(target);
   }, true);
@@ -249,7 +249,7 @@ window.askPapers = (() => {
   document.addEventListener("scroll", hideTip, true);
   document.addEventListener("keydown", (event) => {
     if (["PageUp", "PageDown", "Home", "End", "ArrowUp", "ArrowDown"].includes(event.key)) follow = false;
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.target === box()) echo();
+    if (event.key === "Enter" && !window.askPapersDesk && !event.shiftKey && !event.isComposing && event.target === box()) echo();
     if (event.key !== "Escape") return;
     if (shown) hideTip(); else if (busy) find("stop").click();
   }, true);

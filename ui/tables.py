@@ -32,7 +32,7 @@ def listing(id: str, answer: Answer, link: Link) -> str:
         heading = f"{count:,} paper{'s' * (count != 1)} match{'es' * (count == 1)}" if count else "No paper matches"
     rows = [_row(id, c, _paragraphs(by_paper.get(c.number, [])) or _quotes(c)) for c in answer.citations]
     return (
-        f'<section class="listing"><h3 class="count" id="{id}-found" dir="auto">{heading}</h3>{prose.laid_out(before)}'
+        f'<section class="listing"><h3 class="howmany" id="{id}-found" dir="auto">{heading}</h3>{prose.laid_out(before)}'
         f"{_table(rows, f'{id}-found')}{prose.laid_out(after)}{_doubtful(id, answer)}</section>"
     )
 
@@ -89,14 +89,14 @@ def _table(rows: Sequence[str], named: str, why: str = "Why it matches") -> str:
     if many >= FILTER_FROM:
         words = f"Filter these {many:,} papers"
         tools = (
-            f'<div class="tools"><input type="search" class="filter" placeholder="{words}" aria-label="{words}" autocomplete="off"'
+            f'<div class="sift"><input type="search" class="filter" placeholder="{words}" aria-label="{words}" autocomplete="off"'
             f' spellcheck="false"><span class="shown" role="status">{_shown(many)}</span></div>'
         )
     if many > FIRST_ROWS:
-        more = f'<p class="more"><button type="button" class="quiet" data-do="rows">Show all {many:,}</button></p>'
+        more = f'<p class="rest"><button type="button" class="quiet" data-do="rows">Show all {many:,}</button></p>'
     body = "".join(row.replace("<tr", "<tr hidden", 1) if i >= FIRST_ROWS else row for i, row in enumerate(rows))
     return (
-        f'<div class="found" data-first="{FIRST_ROWS}">{tools}<table class="papers" aria-labelledby="{named}"><thead><tr>'
+        f'<div class="found" data-first="{FIRST_ROWS}">{tools}<table class="matches" aria-labelledby="{named}"><thead><tr>'
         f"{_header('number', 'No.', 'ascending')}{_header('title', 'Paper')}{_header('year', 'Year')}"
         f'<th scope="col" class="why">{why}</th></tr></thead><tbody>{body}</tbody></table>{more}</div>'
     )

@@ -58,7 +58,7 @@ def test_a_list_is_a_table_with_its_number_and_the_doubtful_apart(page):
 
 def test_a_list_is_sorted_by_its_headers_and_by_keyboard(page):
     turn = ask(page, "list")
-    table = turn.locator("table.papers").first
+    table = turn.locator("table.matches").first
     made = listing().citations
     header = {name: table.get_by_role("columnheader", name=name) for name in ("No.", "Paper", "Year")}
     assert [h.get_attribute("aria-sort") for h in header.values()] == ["ascending", "none", "none"]
@@ -72,7 +72,7 @@ def test_a_list_is_sorted_by_its_headers_and_by_keyboard(page):
     assert table.locator("tbody td.year").all_inner_texts() == sorted((str(c.paper.year) for c in made), reverse=True)
     header["No."].get_by_role("button").click()
     assert titles(table) == [c.paper.title for c in made] and header["No."].get_attribute("aria-sort") == "ascending"
-    assert titles(turn.locator("table.papers").nth(1)) == [c.paper.title for c in listing().doubtful]
+    assert titles(turn.locator("table.matches").nth(1)) == [c.paper.title for c in listing().doubtful]
 
 
 def test_a_long_list_shows_thirty_then_all_and_can_be_filtered(page):
