@@ -117,6 +117,7 @@ def refusal() -> Answer:
 MADE = {
     "list five hundred": lambda: listing(500, 12),
     "list forty": lambda: listing(40, 2),
+    "list twelve": lambda: listing(12, 1),
     "list": listing,
     "compare three": lambda: comparison(3),
     "compare": comparison,
