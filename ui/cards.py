@@ -125,9 +125,8 @@ def _card(id: str, paper: Paper, citation: Citation | None = None, opened: bool 
 def _by(paper: Paper) -> str:
     """Every author (up to a dozen), then venue and year."""
     names = ", ".join(paper.authors[:NAMES]) + (f" and {len(paper.authors) - NAMES} more" if len(paper.authors) > NAMES else "")
-    where = replace(paper, authors=()).byline
-    lines = [line for line in (names, where) if line] or [line for line in (byline(paper),) if line]
-    return "".join(f'<p class="by" dir="auto">{escape(line)}</p>' for line in lines)
+    line = ", ".join(part for part in (names, replace(paper, authors=()).byline) if part) or byline(paper)
+    return f'<p class="by" dir="auto">{escape(line)}</p>' if line else ""
 
 
 def _open(paper: Paper) -> str:

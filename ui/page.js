@@ -2,7 +2,7 @@
 // citation, and keeps focus and scrolling where a reader expects them. It builds no HTML from data, stores nothing, and talks
 // to nobody: everything arrives through Gradio, by `receive`. (Lists are sorted and filtered by lists.js.)
 window.askPapers = (() => {
-  const LOST_AFTER = 10000, LONGEST_QUESTION = 4000;
+  const LOST_AFTER = 10000;
   const find = (id) => document.getElementById(id);
   const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
   const behavior = () => (calm() ? "instant" : "smooth");
@@ -43,35 +43,17 @@ window.askPapers = (() => {
   };
 
   const note = ({ note }) => {
-    if (find("live").querySelector("[data-own]")) { find("live").replaceChildren(); setBusy(false); say("status", ""); }
+    setBusy(false);
+    say("status", "");
     say("note", note);
   };
 
-  // The question is on the page as soon as it is asked; the server's own form of it takes its place a moment later.
   const begin = () => {
     follow = true;
-    heard = Date.now();
     find("log").querySelector(".welcome")?.remove();
     say("note", "");
     speak("");
     setBusy(true);
-  };
-  const echo = () => {
-    const question = box()?.value.trim();
-    if (busy || !question || question.length > LONGEST_QUESTION || box().disabled) return;
-    begin();
-    const turn = document.createElement("article"), asked = document.createElement("h2"), words = document.createElement("span");
-    turn.className = "turn";
-    turn.dataset.status = "draft";
-    turn.dataset.own = "";
-    asked.className = "you";
-    words.dir = "auto";
-    words.textContent = question;
-    asked.append(words);
-    turn.append(asked);
-    find("live").replaceChildren(turn);
-    say("status", "Reading the question");
-    keepUp(turn);
   };
 
   // What is there already stays as it is, so that a selection in it holds while more arrives.
@@ -84,7 +66,7 @@ window.askPapers = (() => {
         const have = old.childNodes[i];
         if (!have) old.append(node);
         else if (have.isEqualNode(node)) return;
-        else if (have.nodeType === 1 && have.nodeName === node.nodeName && have.className === node.className && have.matches("article, div, ul, ol") && !("own" in have.dataset)) merge(have, node);
+        else if (have.nodeType === 1 && have.nodeName === node.nodeName && have.className === node.className && have.matches("article, div, ul, ol")) merge(have, node);
         else have.replaceWith(node);
       });
     };
@@ -117,8 +99,8 @@ window.askPapers = (() => {
   const topEdge = () => (getComputedStyle(find("top")).position === "sticky" ? find("top").getBoundingClientRect().bottom : 0);
   const keepUp = (turn) => {
     if (!turn || !follow) return;
-    const ask = find("ask").getBoundingClientRect(), place = turn.getBoundingClientRect();
-    const over = place.bottom + 48 - ask.top;
+    const ask = find("foot").getBoundingClientRect(), place = turn.getBoundingClientRect();
+    const over = place.bottom + 24 - ask.top;
     const by = Math.min(over, place.top - topEdge() - 4);
     if (by > 0) scrollBy({ top: by, behavior: "instant" });
     lastTop = scrollY;
@@ -157,7 +139,7 @@ window.askPapers = (() => {
     const said = link.parentElement.querySelector(".said")?.textContent.slice(1, 60);
     const mark = said ? [...card.querySelectorAll("mark")].find((each) => each.textContent.includes(said)) : card.querySelector("mark");
     if (said) mark?.classList.add("now");
-    const panel = find("panel"), inside = getComputedStyle(panel).overflowY === "auto", room = innerHeight * 0.7;
+    const panel = find("panel"), inside = getComputedStyle(panel).overflowY === "auto", room = inside ? panel.clientHeight - 40 : innerHeight * 0.7;
     const far = mark && mark.getBoundingClientRect().bottom - card.getBoundingClientRect().top > room;
     if (!inside) (far ? mark : card).scrollIntoView({ block: far ? "center" : "start", behavior: behavior() });
     else {
@@ -172,20 +154,10 @@ window.askPapers = (() => {
     cameFrom?.focus({ preventScroll: true });
   };
 
-  // A question about one paper: whoever knows how to ask within papers takes the event; else the box begins with its title.
-  const about = ({ dataset: { paper, title } }) => {
-    const event = new CustomEvent("askpapers:about", { detail: { paper, title }, cancelable: true });
-    if (document.dispatchEvent(event) && !box().disabled) fill(`About “${title}”: ${box().value.replace(/^About “.*?”: /, "")}`);
-    box().focus({ preventScroll: innerWidth > 900 });
-    box().setSelectionRange(box().value.length, box().value.length);
-  };
-  const fill = (words) => {
-    box().value = words;
-    box().dispatchEvent(new Event("input", { bubbles: true }));
-  };
   const ask = (question) => {
-    if (busy || !box() || box().disabled) return;
-    fill(question);
+    if (busy || !box()) return;
+    box().value = question;
+    box().dispatchEvent(new Event("input", { bubbles: true }));
     setTimeout(() => find("send").click(), 0);
   };
 
@@ -229,12 +201,11 @@ window.askPapers = (() => {
   };
   const hideTip = () => { shown?.classList.remove("show"); shown = null; };
 
-  const actions = { back: goBack, copy, about, cards: allCards, new: () => location.reload() };
+  const actions = { back: goBack, copy, cards: allCards, new: () => location.reload() };
   document.addEventListener("click", (event) => {
-    const target = event.target.closest?.("a[data-turn], [data-do], [data-ask], #send");
+    const target = event.target.closest?.("a[data-turn], [data-do], [data-ask]");
     if (!target) return;
     if (target.matches("a[data-turn]")) { event.preventDefault(); openCard(target); }
-    else if (target.id === "send") { if (!window.askPapersDesk) echo(); }
     else if (target.dataset.ask) ask(target.dataset.ask);
     else actions[target.dataset.do]?.(target);
   }, true);
@@ -249,15 +220,13 @@ window.askPapers = (() => {
   document.addEventListener("scroll", hideTip, true);
   document.addEventListener("keydown", (event) => {
     if (["PageUp", "PageDown", "Home", "End", "ArrowUp", "ArrowDown"].includes(event.key)) follow = false;
-    if (event.key === "Enter" && !window.askPapersDesk && !event.shiftKey && !event.isComposing && event.target === box()) echo();
     if (event.key !== "Escape") return;
     if (shown) hideTip(); else if (busy) find("stop").click();
   }, true);
   setInterval(() => {
     if (!busy || Date.now() - heard < LOST_AFTER) return;
     say("status", "Nothing has come from Ask Papers for a while. If it was closed, start it again and reload this page.");
-    if (find("live").querySelector("[data-own]") && !box().disabled) setBusy(false); // it never got there: the question is still in the box
   }, 2000);
 
-  return { receive };
+  return { receive, topEdge };
 })();

@@ -87,7 +87,7 @@ def test_the_focused_citation_is_not_under_the_box(open_page):
     page.evaluate("scrollTo(0, 0)")
     for link in turn.locator("a.cite").all()[:20]:
         link.focus()
-        place, ask_box = link.bounding_box(), page.locator("#ask").bounding_box()
+        place, ask_box = link.bounding_box(), page.locator("#foot").bounding_box()
         assert place["y"] + place["height"] <= ask_box["y"] + 30
 
 

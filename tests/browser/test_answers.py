@@ -119,17 +119,9 @@ def test_a_refusal_offers_the_nearest_papers_and_a_question_about_each(page):
     assert "Not answered" in turn.inner_text() and "seems to be meant. The nearest sentence of its abstract" in turn.inner_text()
     assert turn.get_by_role("heading", level=3).inner_text() == "Nearest papers (not an answer)" and turn.locator("a.cite").count() == 0
     turn.get_by_role("button", name=f"Ask about this paper: {paper.title}").click()
-    assert page.evaluate("document.activeElement.tagName") == "TEXTAREA" and box(page).input_value() == f"About “{paper.title}”: "
-    box(page).press_sequentially("what?")
-    turn.get_by_role("button", name=f"Ask about this paper: {shipped()[4].title}").click()
-    assert box(page).input_value() == f"About “{shipped()[4].title}”: what?"
-    box(page).fill("")
-
-
-def test_whoever_asks_within_papers_takes_the_question(page):
-    page.evaluate("document.addEventListener('askpapers:about', e => { e.preventDefault(); window.asked = e.detail }, { once: true })")
-    ask(page, "which meant").get_by_role("button", name="Ask about this paper").first.click()
-    assert page.evaluate("window.asked") == {"paper": shipped()[3].id, "title": shipped()[3].title} and box(page).input_value() == ""
+    assert page.evaluate("document.activeElement.tagName") == "TEXTAREA"
+    assert f"Asking only “{paper.title}”" in page.locator("#scope").inner_text()
+    page.get_by_role("button", name="Ask all papers").click()
 
 
 def test_a_card_has_everything_and_gives_its_citation(page):
