@@ -15,6 +15,7 @@ os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # before Gradio is imported: i
 
 import gradio as gr  # noqa: E402
 from fastapi import FastAPI  # noqa: E402
+from fastapi.staticfiles import StaticFiles  # noqa: E402
 
 from ui import api, desk, reader  # noqa: E402
 from ui.chat import Asked, Page  # noqa: E402
@@ -129,9 +130,10 @@ def asgi(library: Any, may_change: bool = True, local: bool = False, login: str 
     app = FastAPI(**closed)
     app.add_middleware(Guard, local=local, login=login, root=root_path)
     app.include_router(desk.routes(page))
+    app.mount("/fonts", StaticFiles(directory=Path(__file__).parent / "fonts"))
     fonts = ["ui-sans-serif", "system-ui", "Segoe UI", "sans-serif"]
     looks = "".join(map(_asset, ("style.css", "panels.css")))
-    scripts = "".join(map(_asset, ("page.js", "panels.js", "shelf.js", "talks.js")))
+    scripts = "".join(map(_asset, ("page.js", "lists.js", "panels.js", "shelf.js", "talks.js")))
     return gr.mount_gradio_app(
         app,
         build(page),

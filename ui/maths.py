@@ -17,6 +17,9 @@ from latex2mathml.converter import convert
 LONGEST = 600
 """Longer spans are shown as they were written: setting them takes time, and nobody reads them in a side panel."""
 
+WIDE = 40
+"""A displayed formula longer than this may have to be scrolled on a phone: it can be focused for that."""
+
 _SPAN = re.compile(
     r"(?<!\\)\$\$(?P<block>[^$]{1,2400})\$\$"
     r"|\\\[(?P<bracket>(?:[^\\]|\\(?![(\[])){1,2400}?)\\\]"
@@ -108,6 +111,8 @@ def _mathml(tex: str, block: bool) -> str:
         return ""
     _space(root)
     root.set("alttext", tex)
+    if block and len(tex) > WIDE:
+        root.set("tabindex", "0")
     return ElementTree.tostring(root, encoding="unicode")
 
 

@@ -1,11 +1,12 @@
 // The page's own script: puts the fragments that the server has rendered in their places, opens the evidence behind a
-// citation, and keeps focus and scrolling where a reader expects them. It builds no HTML from data, stores nothing, and
-// talks to nobody: everything arrives through Gradio, by `receive`.
+// citation, and keeps focus and scrolling where a reader expects them. It builds no HTML from data, stores nothing, and talks
+// to nobody: everything arrives through Gradio, by `receive`. (Lists are sorted and filtered by lists.js.)
 window.askPapers = (() => {
   const LOST_AFTER = 10000;
   const find = (id) => document.getElementById(id);
   const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-  let busy = false, heard = 0, follow = true, cameFrom = null;
+  const behavior = () => (calm() ? "instant" : "smooth");
+  let busy = false, heard = 0, follow = true, cameFrom = null, lastTop = 0, top = "";
 
   const receive = (message) => {
     if (!message || !message.op) return;
@@ -14,19 +15,14 @@ window.askPapers = (() => {
   };
 
   const start = ({ masthead, welcome }) => {
-    find("masthead").innerHTML = masthead;
+    setMasthead(masthead);
     if (!find("log").querySelector(".turn")) find("log").innerHTML = welcome;
     focusBox();
   };
 
   const live = ({ turn, status }) => {
-    if (!busy) {
-      follow = true;
-      find("log").querySelector(".welcome")?.remove();
-      say("note", "");
-    }
-    setBusy(true);
-    find("live").innerHTML = turn;
+    if (!busy) begin();
+    update(find("live"), turn);
     say("status", status || "Reading the question");
     keepUp(find("live").firstElementChild);
   };
@@ -34,19 +30,65 @@ window.askPapers = (() => {
   const final = ({ id, masthead, turn, evidence }) => {
     setBusy(false);
     say("status", "");
-    find("live").innerHTML = "";
+    find("live").replaceChildren();
     find("log").querySelector(".welcome")?.remove();
     if (!find(id)) find("log").insertAdjacentHTML("beforeend", turn);
     if (evidence && !find(id + "-sources")) find("panel").insertAdjacentHTML("beforeend", evidence);
-    find("masthead").innerHTML = masthead;
+    setMasthead(masthead);
     document.querySelector('[data-do="new"]').hidden = false;
-    showSources(id);
+    if (!find("panel").contains(document.activeElement)) showSources(id); // else someone is reading there
+    speak(find(id)?.dataset.spoken || "");
     keepUp(find(id));
     setTimeout(focusBox, 120); // the box is enabled a moment later
   };
 
-  const note = ({ note }) => say("note", note);
+  const note = ({ note }) => {
+    setBusy(false);
+    say("status", "");
+    say("note", note);
+  };
+
+  const begin = () => {
+    follow = true;
+    find("log").querySelector(".welcome")?.remove();
+    say("note", "");
+    speak("");
+    setBusy(true);
+  };
+
+  // What is there already stays as it is, so that a selection in it holds while more arrives.
+  const update = (place, html) => {
+    const fresh = document.createElement("template");
+    fresh.innerHTML = html;
+    const merge = (old, now) => {
+      while (old.childNodes.length > now.childNodes.length) old.lastChild.remove();
+      [...now.childNodes].forEach((node, i) => {
+        const have = old.childNodes[i];
+        if (!have) old.append(node);
+        else if (have.isEqualNode(node)) return;
+        else if (have.nodeType === 1 && have.nodeName === node.nodeName && have.className === node.className && have.matches("article, div, ul, ol")) merge(have, node);
+        else have.replaceWith(node);
+      });
+    };
+    merge(place, fresh.content);
+  };
+
   const say = (id, words) => { if (find(id).textContent !== words) find(id).textContent = words; };
+  const speak = (words) => {
+    let spoken = find("spoken");
+    if (!spoken) { // a screen reader hears the words of an answer from here: the log itself holds every link and button, too
+      spoken = document.createElement("p");
+      spoken.id = "spoken";
+      spoken.className = "sr";
+      spoken.setAttribute("aria-live", "polite");
+      find("log").setAttribute("aria-live", "off");
+      find("log").after(spoken);
+    }
+    spoken.textContent = words;
+  };
+  const setMasthead = (html) => { // not if it is the same: someone may be reading what opens in it
+    if (html && html !== top) find("masthead").innerHTML = top = html;
+  };
   const box = () => document.querySelector("#question textarea, #question input");
   const focusBox = () => { // not on a touch screen, where it would bring the keyboard up over the answer
     if (matchMedia("(pointer: fine)").matches && document.activeElement === document.body) box()?.focus({ preventScroll: true });
@@ -54,21 +96,29 @@ window.askPapers = (() => {
   const setBusy = (now) => { busy = now; find("page").classList.toggle("answering", now); };
 
   // The newest turn grows into view, but its question is never pushed out of it; scrolling by hand ends this.
+  const topEdge = () => (getComputedStyle(find("top")).position === "sticky" ? find("top").getBoundingClientRect().bottom : 0);
   const keepUp = (turn) => {
     if (!turn || !follow) return;
-    const ask = find("ask").getBoundingClientRect(), place = turn.getBoundingClientRect();
-    const over = place.bottom + 48 - ask.top;
-    const by = Math.min(over, place.top - 20);
+    const ask = find("foot").getBoundingClientRect(), place = turn.getBoundingClientRect();
+    const over = place.bottom + 24 - ask.top;
+    const by = Math.min(over, place.top - topEdge() - 4);
     if (by > 0) scrollBy({ top: by, behavior: "instant" });
+    lastTop = scrollY;
   };
   for (const kind of ["wheel", "touchmove"]) addEventListener(kind, () => { follow = false; }, { passive: true });
+  addEventListener("scroll", () => { // by the scroll bar, say
+    if (scrollY < lastTop - 4) follow = false;
+    lastTop = scrollY;
+  }, { passive: true });
 
   // One turn's sources at a time, and never those of another.
   const showSources = (turn) => {
     let found = false;
     for (const section of document.querySelectorAll("#panel .sources")) {
-      section.hidden = section.dataset.turn !== turn;
-      found ||= !section.hidden;
+      const wanted = section.dataset.turn === turn;
+      if (wanted && section.hidden) find("panel").scrollTop = 0;
+      section.hidden = !wanted;
+      found ||= wanted;
     }
     const none = find("no-sources");
     none.hidden = found;
@@ -80,32 +130,40 @@ window.askPapers = (() => {
     if (!card) return;
     showSources(link.dataset.turn);
     document.querySelectorAll(".card.on").forEach((other) => other.classList.remove("on"));
+    card.hidden = false;
     card.classList.add("on");
     card.querySelector("details").open = true;
     cameFrom = link;
     hideTip();
     document.querySelectorAll("mark.now").forEach((other) => other.classList.remove("now"));
     const said = link.parentElement.querySelector(".said")?.textContent.slice(1, 60);
-    const mark = said && [...card.querySelectorAll("mark")].find((each) => each.textContent.includes(said));
-    mark?.classList.add("now");
-    const panel = find("panel"), behavior = calm() ? "instant" : "smooth";
-    const inside = getComputedStyle(panel).overflowY === "auto", room = innerHeight * 0.7;
+    const mark = said ? [...card.querySelectorAll("mark")].find((each) => each.textContent.includes(said)) : card.querySelector("mark");
+    if (said) mark?.classList.add("now");
+    const panel = find("panel"), inside = getComputedStyle(panel).overflowY === "auto", room = inside ? panel.clientHeight - 40 : innerHeight * 0.7;
     const far = mark && mark.getBoundingClientRect().bottom - card.getBoundingClientRect().top > room;
-    if (!inside) (far ? mark : card).scrollIntoView({ block: far ? "center" : "start", behavior });
+    if (!inside) (far ? mark : card).scrollIntoView({ block: far ? "center" : "start", behavior: behavior() });
     else {
-      const top = (far ? mark : card).getBoundingClientRect().top - panel.getBoundingClientRect().top + panel.scrollTop;
-      panel.scrollTo({ top: top - (far ? innerHeight * 0.3 : 16), behavior });
+      const place = (far ? mark : card).getBoundingClientRect().top - panel.getBoundingClientRect().top + panel.scrollTop;
+      panel.scrollTo({ top: place < 120 ? 0 : place - (far ? innerHeight * 0.3 : 16), behavior: behavior() });
     }
     card.focus({ preventScroll: true });
   };
 
   const goBack = () => {
-    cameFrom?.scrollIntoView({ block: "center", behavior: calm() ? "instant" : "smooth" });
+    cameFrom?.scrollIntoView({ block: "center", behavior: behavior() });
     cameFrom?.focus({ preventScroll: true });
   };
 
+  const ask = (question) => {
+    if (busy || !box()) return;
+    box().value = question;
+    box().dispatchEvent(new Event("input", { bubbles: true }));
+    setTimeout(() => find("send").click(), 0);
+  };
+
   const copy = async (button) => {
-    const text = button.parentElement.querySelector("pre").textContent;
+    const text = button.parentElement.querySelector("pre").textContent, label = button.textContent;
+    if (button.dataset.told) return;
     let done = true;
     try {
       await navigator.clipboard.writeText(text);
@@ -115,16 +173,16 @@ window.askPapers = (() => {
       area.select();
       done = document.execCommand("copy");
       area.remove();
+      button.focus({ preventScroll: true });
     }
-    button.textContent = done ? "Copied" : "Copying is not allowed here";
-    setTimeout(() => { button.textContent = "Copy"; }, 1600);
+    button.textContent = button.dataset.told = done ? "Copied" : "Copying is not allowed here";
+    speak(button.textContent);
+    setTimeout(() => { button.textContent = label; delete button.dataset.told; }, 1600);
   };
 
-  const ask = (question) => {
-    if (busy || !box() || box().disabled) return;
-    box().value = question;
-    box().dispatchEvent(new Event("input", { bubbles: true }));
-    setTimeout(() => find("send").click(), 0);
+  const allCards = (button) => {
+    for (const card of button.closest(".part").querySelectorAll(".card[hidden]")) card.hidden = false;
+    button.parentElement.remove();
   };
 
   // What hovering over a citation or focusing it shows, kept inside the window.
@@ -137,27 +195,26 @@ window.askPapers = (() => {
     tip.classList.add("show");
     const size = tip.getBoundingClientRect(), edge = 12;
     const left = Math.max(edge, Math.min(link.left - 20, innerWidth - size.width - edge));
-    const above = link.top - size.height - 4;
+    const above = link.top - size.height - 6 - topEdge();
     tip.style.left = left + "px";
-    tip.style.top = (above > edge ? above : link.bottom + 4) + "px";
+    tip.style.top = (above > edge ? above + topEdge() : link.bottom + 6) + "px";
   };
   const hideTip = () => { shown?.classList.remove("show"); shown = null; };
 
+  const actions = { back: goBack, copy, cards: allCards, new: () => location.reload() };
   document.addEventListener("click", (event) => {
     const target = event.target.closest?.("a[data-turn], [data-do], [data-ask]");
     if (!target) return;
     if (target.matches("a[data-turn]")) { event.preventDefault(); openCard(target); }
     else if (target.dataset.ask) ask(target.dataset.ask);
-    else if (target.dataset.do === "back") goBack();
-    else if (target.dataset.do === "copy") copy(target);
-    else if (target.dataset.do === "new") location.reload();
-  });
+    else actions[target.dataset.do]?.(target);
+  }, true);
   document.addEventListener("mouseover", (event) => {
     const ref = event.target.closest?.(".ref");
     if (ref) showTip(ref); else hideTip();
   });
   document.addEventListener("focusin", (event) => {
-    if (event.target.matches?.("a.cite:focus-visible")) showTip(event.target.closest(".ref"));
+    if (event.target.matches?.("a.cite:focus-visible") && event.target.closest(".ref")) showTip(event.target.closest(".ref"));
   });
   document.addEventListener("focusout", hideTip);
   document.addEventListener("scroll", hideTip, true);
@@ -165,11 +222,11 @@ window.askPapers = (() => {
     if (["PageUp", "PageDown", "Home", "End", "ArrowUp", "ArrowDown"].includes(event.key)) follow = false;
     if (event.key !== "Escape") return;
     if (shown) hideTip(); else if (busy) find("stop").click();
-  });
+  }, true);
   setInterval(() => {
-    if (busy && Date.now() - heard > LOST_AFTER)
-      say("status", "Nothing has come from Ask Papers for a while. If it was closed, start it again and reload this page.");
+    if (!busy || Date.now() - heard < LOST_AFTER) return;
+    say("status", "Nothing has come from Ask Papers for a while. If it was closed, start it again and reload this page.");
   }, 2000);
 
-  return { receive };
+  return { receive, topEdge };
 })();

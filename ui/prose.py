@@ -1,4 +1,4 @@
-"""The text of an answer as HTML: paragraphs, lists, citations behind their sentences, and a word where support is missing.
+"""The text of an answer as HTML: paragraphs, lists, citations behind their sentences, and words where support is missing.
 
 Pure. Never turns a marker into a link unless the answer has that citation, never reads Markdown into a sentence that is
 quoted from an abstract, and never drops text: what it doesn't understand it shows.
@@ -7,15 +7,15 @@ quoted from an abstract, and never drops text: what it doesn't understand it sho
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from rag.citations import find
 from rag.papers import Answer, Sentence
 from ui.text import rich
 
-Link = Callable[[int, str], str]
-"""(number, sentence) -> the HTML of that citation, or empty if the answer has no such citation."""
+Link = Callable[[int, Sentence], "str | None"]
+"""(number, the sentence before it) -> the HTML of that citation, or None if the answer has no such citation."""
 
 _MARKER = re.compile(r"[ \t\u00a0]{0,3}\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
 _BOLD = re.compile(r"(?<![\w*])\*\*(?=[^\s*])([^\n]{1,160}?)(?<=[^\s*])\*\*(?![\w*])")
@@ -24,6 +24,18 @@ _CLOSING = re.compile(r"[\"'”’»)*.]{0,4}")
 _ITEM = re.compile(r"[ \t]*(?:(?P<bullet>[-*•])|(?P<number>\d{1,3})[.)])[ \t]+")
 _HEADING = re.compile(r"#{1,4}[ \t]+")
 _IGNORED = re.compile(_MARKER.pattern + r"|[\s*]+")
+_NONE = Sentence("")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A paragraph, heading or list item of the answer: its `kind` ("p", "h3", "bullet" or "number", with that number) and its
+    HTML. `of` is the citation with whose head it begins, and the head is left out of the HTML; 0 if it begins with none."""
+
+    kind: str
+    html: str
+    number: int = 0
+    of: int = 0
 
 
 @dataclass(frozen=True)
@@ -46,18 +58,41 @@ class _Place:
 
 def answer_html(answer: Answer, link: Link) -> str:
     """The whole answer."""
+    return laid_out(pieces(answer, link))
+
+
+def draft_html(text: str) -> str:
+    """What has arrived of an answer so far; its citations aren't known yet, so its markers are not links."""
+    return laid_out(_pieces(text, [], lambda number, _: f'<span class="cite">{number}</span>', {}))
+
+
+def pieces(answer: Answer, link: Link, heads: Mapping[int, str] | None = None, bare: bool = False) -> list[Piece]:
+    """The answer, cut up. `heads`: by number, what a piece on that citation begins with (its title, say). `bare`: such a piece
+    doesn't repeat its own number."""
     places = _places(answer)
     if places is None:  # the sentences can't be found in the text: show them, since they carry the verdicts
         text = "\n\n".join(sentence.text for sentence in answer.sentences)
         places = _places(replace(answer, text=text)) or []
     else:
         text = answer.text
-    return _layout(text, places, link)
+    return _pieces(text, places, link, heads or {}, bare)
 
 
-def draft_html(text: str) -> str:
-    """What has arrived of an answer so far; its citations aren't known yet, so its markers are not links."""
-    return _layout(text, [], lambda number, _: f'<span class="cite">{number}</span>')
+def laid_out(pieces: Iterable[Piece]) -> str:
+    """The pieces in order, list items inside their lists."""
+    out: list[str] = []
+    open_list = ""
+    for piece in pieces:
+        wanted = {"bullet": "ul", "number": "ol"}.get(piece.kind, "")
+        if wanted != open_list:
+            out.append(f"</{open_list}>" if open_list else "")
+            out.append(f"<{wanted}>" if wanted else "")
+            open_list = wanted
+        value = f' value="{piece.number}"' if piece.kind == "number" else ""
+        tag = "li" if wanted else piece.kind
+        out.append(f'<{tag}{value} dir="auto">{piece.html}</{tag}>')
+    out.append(f"</{open_list}>" if open_list else "")
+    return "".join(out)
 
 
 def _places(answer: Answer) -> list[_Place] | None:
@@ -95,21 +130,22 @@ def _squeeze(text: str) -> tuple[str, list[int]]:
     return "".join(text[i] for i in positions), positions
 
 
-def _layout(text: str, places: list[_Place], link: Link) -> str:
-    out: list[str] = []
-    open_list = ""
+def _pieces(text: str, places: list[_Place], link: Link, heads: Mapping[int, str], bare: bool = False) -> list[Piece]:
+    found: list[Piece] = []
     for block in _blocks(text, places):
-        wanted = {"bullet": "ul", "number": "ol"}.get(block.kind, "")
-        if wanted != open_list:
-            out.append(f"</{open_list}>" if open_list else "")
-            out.append(f"<{wanted}>" if wanted else "")
-            open_list = wanted
-        inner = _inside(text, block, places, link).strip()
-        value = f' value="{block.number}"' if block.kind == "number" else ""
-        tag = "li" if wanted else block.kind
-        out.append(f'<{tag}{value} dir="auto">{inner}</{tag}>')
-    out.append(f"</{open_list}>" if open_list else "")
-    return "".join(out)
+        of = _of(text[block.start : block.end], heads)
+        if of:
+            block = replace(block, start=block.start + len(heads[of]))
+        own = (lambda number, sentence, of=of: "" if number == of else link(number, sentence)) if of and bare else link
+        found.append(Piece(block.kind, _inside(text, block, places, own).strip(), block.number, of))
+    return found
+
+
+def _of(words: str, heads: Mapping[int, str]) -> int:
+    """The citation with whose head the words begin; of several with the same head, the one that they cite."""
+    fitting = [number for number, head in heads.items() if words.startswith(head)]
+    cited = _numbers(words) if len(fitting) > 1 else set()
+    return next((number for number in fitting if number in cited), fitting[0] if fitting else 0)
 
 
 def _blocks(text: str, places: list[_Place]) -> Iterator[_Block]:
@@ -143,42 +179,55 @@ def _blocks(text: str, places: list[_Place]) -> Iterator[_Block]:
 
 def _inside(text: str, block: _Block, places: list[_Place], link: Link) -> str:
     out: list[str] = []
-    at, before = block.start, ""
+    at, before = block.start, _NONE
     here = [p for p in places if max(p.start, block.start) < min(p.end, block.end)]
     for place, following in zip(here, [*here[1:], None]):
         start, end = max(place.start, block.start), min(place.end, block.end)
         sentence = place.sentence
         out.append(_inline(text[at:start], link, before))
         words = text[start:end]
-        shown = rich(words) if place.quoted else _inline(words, link, sentence.text)
+        shown = rich(words) if place.quoted else _inline(words, link, sentence)
         unsupported = sentence.verdict == "unsupported"
         out.append(f'<span class="unsupported">{shown}</span>' if unsupported else shown)
-        at, before = end, sentence.text
+        at, before = end, sentence
         if place.end > block.end:
             continue
-        behind, at = _behind(text[: block.end], at)
-        out.append(_inline(text[end:at], link, sentence.text))
+        behind, at = _behind(text, at, block.end)
+        out.append(_inline(text[end:at], link, sentence))
         told = behind | _numbers(text[at : following.start if following else block.end])
         told |= set() if place.quoted else _numbers(words)
-        out.extend(link(number, sentence.text) for number in sentence.citations if number not in told)
-        if unsupported:
-            where = "the cited abstract" + "s" * (len(sentence.citations) > 1) if sentence.citations else "any abstract"
-            out.append(f'<span class="flag">not backed by {where}</span>')
+        out.extend(link(number, sentence) or "" for number in sentence.citations if number not in told)
+        out.append(_verdicts(sentence))
     out.append(_inline(text[at : block.end], link, before))
     return "".join(out)
 
 
-def _behind(text: str, at: int) -> tuple[set[int], int]:
+def _verdicts(sentence: Sentence) -> str:
+    """Words behind a sentence that isn't backed, and behind one on which the second verdict differs."""
+    said = ""
+    if sentence.verdict == "unsupported":
+        where = "the cited abstract" + "s" * (len(sentence.citations) > 1) if sentence.citations else "any abstract"
+        said = f'<span class="flag">not backed by {where}</span>'
+    second = getattr(sentence, "second", "")
+    if second == "unsupported":
+        agrees = "second check agrees" if said else "second check: not backed"
+        said += f'<span class="flag second">{agrees}</span>'
+    elif second == "supported" and said:
+        said += '<span class="flag second">second check: backed</span>'
+    return said
+
+
+def _behind(text: str, at: int, end: int) -> tuple[set[int], int]:
     """The numbers that stand right behind a sentence (past a closing quotation mark, say), and where they end."""
     numbers: set[int] = set()
-    look = at + len(_CLOSING.match(text, at)[0])
-    while match := _MARKER.match(text, look):
+    look = at + len(_CLOSING.match(text, at, end)[0])
+    while match := _MARKER.match(text, look, end):
         numbers.update(_listed(match[1]))
         at = look = match.end()
     return numbers, at
 
 
-def _inline(text: str, link: Link, sentence: str) -> str:
+def _inline(text: str, link: Link, sentence: Sentence) -> str:
     """Bold, formulas and markers; everything else as it stands."""
     out: list[str] = []
     at = 0
@@ -190,17 +239,17 @@ def _inline(text: str, link: Link, sentence: str) -> str:
     return "".join(out)
 
 
-def _marked_up(text: str, link: Link, sentence: str) -> str:
+def _marked_up(text: str, link: Link, sentence: Sentence) -> str:
     out: list[str] = []
     at = 0
     real = {marker.end for marker in find(text)}  # not "[1]" in a formula or in code
     for marker in _MARKER.finditer(text):
         links = [link(number, sentence) for number in _listed(marker[1])]
-        if marker.end() not in real or not all(links):
+        if marker.end() not in real or None in links:
             continue
         stop = _STOP.match(text, marker.end())  # a full stop goes before the numbers, not behind them
         out.append(rich(text[at : marker.start()] + (stop[0] if stop else "")))
-        out.extend(links)
+        out.extend(each for each in links if each)
         at = stop.end() if stop else marker.end()
     out.append(rich(text[at:]))
     return "".join(out)

@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import count, zip_longest
 
-from rag.papers import Answer, Citation, Paper
-from ui import prose
+from rag import export
+from rag.papers import Answer, Paper, Sentence
+from ui import cards, prose, tables
+from ui.cards import evidence
 from ui.text import escape, rich, shorten
 
-OPEN_CARDS = 4
-"""With more papers than this, the cards show titles only until one is opened."""
+__all__ = ["draft", "evidence", "examples", "masthead", "plain", "problem", "stopped", "turn", "unreadable", "welcome"]
 
 
 def turn(id: str, question: str, answer: Answer) -> str:
@@ -23,15 +24,20 @@ def turn(id: str, question: str, answer: Answer) -> str:
     citations = {citation.number: citation for citation in answer.citations}
     tips = count(1)
 
-    def link(number: int, sentence: str) -> str:
+    def link(number: int, sentence: Sentence) -> str | None:
         cited = citations.get(number)
-        return _cite(id, cited, sentence, f"{id}-t{next(tips)}") if cited else ""
+        return cards.cite(id, cited, sentence, f"{id}-t{next(tips)}") if cited else None
 
-    refused = answer.status == "refused"
-    label = '<p class="label">Not answered</p>' if refused else ""
-    notice = f'<p class="notice">{rich(answer.notice)}</p>' if answer.notice else ""
-    body = f'<div class="answer">{label}{prose.answer_html(answer, link)}</div>'
-    return _turn(id, question, body + notice + _nearest(id, answer) + _about(id, question, answer), answer.status)
+    if answer.form == "list" and (answer.citations or answer.doubtful):
+        said = tables.listing(id, answer, link)
+    elif answer.form == "comparison" and answer.citations:
+        said = tables.comparison(id, answer, link)
+    else:
+        said = prose.answer_html(answer, link)
+    label = '<p class="label">Not answered</p>' if answer.status == "refused" else ""
+    notice = f'<p class="notice" dir="auto">{rich(answer.notice)}</p>' if answer.notice else ""
+    body = f'<div class="answer">{label}{said}</div>{notice}{_nearest(id, answer)}{_about(question, answer)}'
+    return _turn(id, question, body, answer.status, _spoken(answer))
 
 
 def draft(id: str, question: str, text: str = "") -> str:
@@ -61,19 +67,6 @@ def problem(id: str, question: str, sentence: str) -> str:
 def unreadable(sentence: str) -> str:
     """What stands where the conversation will be when the library can't be read."""
     return f'<div class="welcome">{_problem("The library can’t be read", sentence)}</div>'
-
-
-def evidence(id: str, question: str, answer: Answer) -> str:
-    """What the panel shows for one turn: a card for each cited paper, then the papers near the question."""
-    if not answer.citations and not answer.related:
-        return ""
-    few = len(answer.citations) <= OPEN_CARDS
-    cards = "".join(_card(f"{id}-c{c.number}", c.paper, c, opened=few) for c in answer.citations)
-    near = "".join(_card(f"{id}-r{i}", paper) for i, paper in enumerate(answer.related, 1))
-    asked = f'<p class="for" dir="auto">for “{rich(shorten(question, 120))}”</p>'
-    cited = f"<h2>Evidence</h2>{asked}{cards}" if cards else ""
-    related = f"<h2>{_related_heading(answer)}</h2>{'' if cards else asked}{near}" if near else ""
-    return f'<section class="sources" id="{id}-sources" data-turn="{id}" hidden>{cited}{related}</section>'
 
 
 def masthead(papers: int, mode: str, mode_detail: str = "", trouble: str = "") -> str:
@@ -134,10 +127,7 @@ def examples(papers: Iterable[Paper], limit: int = 4) -> list[str]:
 
 def plain(answer: Answer) -> str:
     """The answer as text to paste elsewhere, with its sources written out."""
-    sources = "\n".join(
-        f"[{c.number}] " + ". ".join(part for part in (c.paper.title, c.paper.byline, c.paper.link) if part)
-        for c in answer.citations
-    )
+    sources = "\n".join(f"[{c.number}] {export.plain(c.paper)}" for c in answer.citations)
     return answer.text.strip() + (f"\n\n{sources}" if sources else "")
 
 
@@ -145,104 +135,85 @@ def _problem(label: str, sentence: str) -> str:
     return f'<div class="problem"><p class="label">{label}</p><p>{rich(sentence)}</p></div>'
 
 
-def _turn(id: str, question: str, body: str, status: str) -> str:
+def _turn(id: str, question: str, body: str, status: str, spoken: str = "") -> str:
     asked = f'<h2 class="you"><span class="sr">You asked: </span><span dir="auto">{escape(question)}</span></h2>'
-    return f'<article class="turn" id="{id}" data-status="{status}">{asked}{body}</article>'
+    said = f' data-spoken="{escape(spoken)}"' if spoken else ""
+    return f'<article class="turn" id="{id}" data-status="{status}"{said}>{asked}{body}</article>'
 
 
-def _cite(turn: str, citation: Citation, sentence: str, tip: str) -> str:
-    """The small number behind a sentence, and what hovering over it or focusing it shows."""
-    paper = citation.paper
-    title = paper.title or "Untitled paper"
-    year = f' <span class="year">{paper.year}</span>' if paper.year else ""
-    quote = _closest(citation, sentence)
-    said = f'<span class="said" dir="auto">“{rich(shorten(quote, 420))}”</span>' if quote else ""
-    return (
-        f'<span class="ref"><a class="cite" href="#{turn}-c{citation.number}" data-turn="{turn}" aria-describedby="{tip}"'
-        f' aria-label="Source {citation.number}: {escape(title)}">{citation.number}</a>'
-        f'<span class="tip" role="tooltip" id="{tip}"><b dir="auto">{rich(title)}</b>{year}{said}</span></span>'
-    )
-
-
-def _closest(citation: Citation, sentence: str) -> str:
-    """The quote of this citation that shares most words with the sentence it stands behind."""
-    words = set(re.findall(r"\w+", sentence.lower()))
-
-    def shared(text: str) -> int:
-        return len(words & set(re.findall(r"\w+", text.lower())))
-
-    return max((quote.text for quote in citation.quotes), key=shared, default="")
-
-
-def _card(id: str, paper: Paper, citation: Citation | None = None, opened: bool = False) -> str:
-    title = rich(paper.title or f"Untitled paper ({paper.id})")
-    name = f"<bdi>{title}</bdi>"
-    if paper.link:
-        name = f'<a href="{escape(paper.link)}" target="_blank" rel="noopener noreferrer">{name}</a>'
-    number = f'<span class="cite">{citation.number}</span> ' if citation else ""
-    by = paper.byline or (f"from {paper.source}" if paper.source else "")
-    spans = (
-        [span for quote in citation.quotes for span in _spans(paper, quote.text, quote.start, quote.end)]
-        if citation
-        else []
-    )
-    return (
-        f'<article class="card" id="{id}" tabindex="-1"><h3>{number}{name}</h3>'
-        + (f'<p class="by" dir="auto">{escape(by)}</p>' if by else "")
-        + f'<details{" open" * opened}><summary>Abstract</summary><p class="abstract" dir="auto">'
-        + f"{rich(paper.abstract, spans)}</p></details>"
-        + '<button type="button" class="quiet back" data-do="back">Back to the answer</button></article>'
-    )
-
-
-def _spans(paper: Paper, text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The quote's own offsets if they hold, else where its text stands, else nothing: a wrong mark is worse than none."""
-    if text and paper.abstract[start:end] == text:
-        return [(start, end)]
-    at = paper.abstract.find(text) if text else -1
-    return [(at, at + len(text))] if at >= 0 else []
+def _spoken(answer: Answer) -> str:
+    """What a screen reader says when the answer is there: of a list only how many, of anything else the words."""
+    if answer.form == "list" and answer.count is not None:
+        more = f", {len(answer.doubtful):,} more may match" if answer.doubtful else ""
+        return f"{answer.count:,} paper{'s' * (answer.count != 1)} found{more}."
+    words = re.sub(r"\*\*|[ \t]?\[\d{1,3}(?:, ?\d{1,3})*\]", "", answer.text).strip()
+    odd = sum(sentence.verdict == "unsupported" for sentence in answer.sentences)
+    doubt = f" {odd} sentence{'s are' if odd != 1 else ' is'} not backed by the abstracts." if odd else ""
+    refused = "Not answered. " if answer.status == "refused" else ""
+    return f"{refused}{words}{doubt} {answer.notice}".strip()
 
 
 def _nearest(id: str, answer: Answer) -> str:
-    """Under a refusal: the nearest papers by title. (Otherwise related papers are in the panel only.)"""
+    """Under a refusal: what may work, and the nearest papers. (Otherwise related papers are in the panel only.)"""
     if answer.status != "refused" or not answer.related:
         return ""
     items = "".join(
-        f'<li dir="auto"><a href="#{id}-r{i}" data-turn="{id}">{rich(paper.title or "Untitled paper")}</a></li>'
+        f'<li dir="auto"><a href="#{id}-r{i}" data-turn="{id}">{rich(paper.title or "Untitled paper")}</a>'
+        + (f'<span class="by" dir="auto">{escape(cards.byline(paper))}</span>' if cards.byline(paper) else "")
+        + f"{cards.about_button(paper)}</li>"
         for i, paper in enumerate(answer.related, 1)
     )
-    return f'<div class="nearest"><p>{_related_heading(answer)}</p><ul>{items}</ul></div>'
+    return (
+        f'<section class="nearest"><h3>{cards.related_heading(answer)}</h3><ul>{items}</ul>'
+        "<p>An abstract tells what was done and found. Settings, tables and proofs are mostly in the paper only.</p></section>"
+    )
 
 
-def _related_heading(answer: Answer) -> str:
-    return "Nearest papers (not an answer)" if answer.status == "refused" else "Related papers"
-
-
-def _about(id: str, question: str, answer: Answer) -> str:
-    """One quiet line: how far the abstracts back the answer, what was searched, and a button to copy it."""
+def _about(question: str, answer: Answer) -> str:
+    """Quiet lines: how far the abstracts back the answer, what was searched, what it cost, and a button to copy it."""
     if answer.status == "chat":
         return ""
-    said: list[str] = []
+    copy = cards.copy_button("Copy answer", plain(answer)) if answer.status != "refused" else ""
+    backed, told = _backing(answer), _how(question, answer)
+    lines = (f'<div class="backing">{backed}{copy}</div>' if backed or copy else "") + (f'<p dir="auto">{told}</p>' if told else "")
+    return f'<div class="about">{lines}</div>' if lines else ""
+
+
+def _backing(answer: Answer) -> str:
+    """How far the abstracts back it; a second verdict stands apart from the first."""
+    total = len(answer.sentences)
+    said = ""
     checked = [s for s in answer.sentences if s.verdict != "unchecked"]
-    backed = sum(s.verdict == "supported" for s in checked)
     if checked and answer.status != "refused":
-        total = len(answer.sentences)
+        backed = sum(s.verdict == "supported" for s in checked)
         if backed == total:
-            said.append(f"<b>{'Quoted from' if answer.mode == 'extractive' else 'Backed by'} the abstracts.</b>")
+            said = f"<b>{'Quoted from' if answer.mode == 'extractive' else 'Backed by'} the abstracts.</b> "
         else:
-            said.append(f"<b>{backed} of {total} sentence{'s' * (total != 1)} backed by the abstracts.</b>")
+            said = f"<b>{backed:,} of {total:,} sentence{'s' * (total != 1)} backed by the abstracts.</b> "
+    second = [verdict for s in answer.sentences if (verdict := getattr(s, "second", ""))]
+    if second:
+        said += f'<span class="second">Second check, by the model: {second.count("supported"):,} of {len(second):,} backed.</span> '
     if answer.status == "partial":
-        said.append("The abstracts answer this in part.")
-    if answer.count is not None:
-        said.append(f"{answer.count:,} paper{'s' * (answer.count != 1)} found in the whole library.")
+        said += "<span>The abstracts answer this in part.</span> "
+    return said
+
+
+def _how(question: str, answer: Answer) -> str:
+    """What was searched, where it isn't what was asked; what was left out; what a model was asked for."""
+    said: list[str] = []
     if answer.query and _plainly(answer.query) != _plainly(question):
         said.append(f"Searched for “{rich(shorten(answer.query, 160))}”.")
-    copy = f'<button type="button" class="quiet" data-do="copy">Copy</button><pre hidden>{escape(plain(answer))}</pre>'
-    if answer.status == "refused":
-        copy = ""
-    if not said and not copy:
-        return ""
-    return f'<div class="about"><p>{" ".join(said)}</p>{copy}</div>'
+    if answer.count is not None and answer.form != "list":
+        said.append(f"{answer.count:,} paper{'s' * (answer.count != 1)} found in the whole library.")
+    if answer.dropped:
+        one = answer.dropped == 1
+        said.append(f"{answer.dropped:,} citation{'' if one else 's'} that stood for no paper {'was' if one else 'were'} left out.")
+    calls = answer.usage.get("calls", 0)
+    if calls:
+        read, written = answer.usage.get("prompt_tokens", 0), answer.usage.get("completion_tokens", 0)
+        tokens = f", {read:,} tokens read and {written:,} written" if read or written else ""
+        said.append(f"{calls:,} call{'s' * (calls != 1)} to the model{tokens}.")
+    return " ".join(said)
 
 
 def _plainly(text: str) -> str:

@@ -72,6 +72,7 @@ window.askPapersShelf = (() => {
     sheet: (button) => open(button.dataset.sheet),
     close,
     scope: (button) => { setScope(JSON.parse(button.dataset.scope), button.dataset.words); close(); },
+    about: (button) => { setScope({ ids: [button.dataset.paper] }, `“${button.dataset.title}”`); close(); }, // on a card, and under a refusal
     "scope-all": () => { setScope(null); box()?.focus(); },
     "ask-chosen": () => { setScope({ ids: [...picked.keys()] }, pickedWords()); close(); },
     "choose-none": () => { picked = new Map(); showPicked(); },

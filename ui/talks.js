@@ -71,9 +71,8 @@ window.askPapersDesk = (() => {
   };
   const uncover = () => { // what stands above the box may have grown over the end of the last turn
     const turn = find("log").lastElementChild?.getBoundingClientRect(), foot = find("foot").getBoundingClientRect();
-    const over = turn ? turn.bottom + 8 - foot.top : 0, head = find("top"), sticks = getComputedStyle(head).position === "sticky";
-    const room = turn ? turn.top - 20 - (sticks ? head.offsetHeight : 0) : 0;
-    if (over > 0 && over < 140 && room > 0) scrollBy({ top: Math.min(over, room), behavior: "instant" });
+    const over = turn ? turn.bottom + 8 - foot.top : 0;
+    if (over > 0 && over < 140) scrollBy({ top: Math.min(over, Math.max(0, turn.top - page.topEdge() - 4)), behavior: "instant" });
   };
   const elapsed = () => {
     const seconds = asked ? Math.floor((Date.now() - asked) / 1000) : 0;
@@ -109,11 +108,9 @@ window.askPapersDesk = (() => {
     }
     clear();
     keep("talk", id);
-    find("log").setAttribute("aria-live", "off");
     const masthead = find("masthead").innerHTML;
     for (const turn of found.turns) inner({ op: "final", masthead, ...turn });
     if (find("spoken")) find("spoken").textContent = ""; // it is no news
-    setTimeout(() => find("log").setAttribute("aria-live", "polite"), 500);
     if (!again) find("log").lastElementChild?.scrollIntoView({ block: "start" });
     folded(true);
     list();

@@ -63,13 +63,27 @@ def listener():
     listener.server.shutdown()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def patience():
+    """Tests ask faster than any reader: the tab that they share is one browser to the server."""
+    from ui import reader
+
+    class Patient(reader.Limits):
+        def __init__(self) -> None:
+            self._person = self._address = reader.Pace(burst=10_000, rate=100)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, "Limits", Patient)
+        yield
+
+
 @pytest.fixture(scope="session")
 def library(listener):
     return StandIn(port=listener.port)
 
 
 @pytest.fixture(scope="session")
-def address(library):
+def address(library, patience):
     return served(library)
 
 

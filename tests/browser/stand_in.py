@@ -7,6 +7,8 @@ import threading
 import time
 from collections.abc import Iterator
 
+from made_answers import MADE
+
 from rag.errors import ModelFailed
 from rag.papers import REFUSAL, Answer, Citation, Event, Paper, Quote, Sentence
 from rag.settings import Settings
@@ -181,13 +183,9 @@ class StandIn:
                 query=question,
                 related=(LONG,),
             )
-        if "list" in question:
-            many = tuple(
-                Citation(i, Paper(id=f"p{i}", title=f"{YARN.title} {i}", abstract=YARN.abstract, year=2020 + i), ())
-                for i in range(1, 8)
-            )
-            lines = "\n".join(f"- {c.paper.title} [{c.number}]" for c in many)
-            return Answer(f"7 papers match.\n\n{lines}", "answered", citations=many, count=7, query=question)
+        for words, made in MADE.items():
+            if words in question:
+                return made()
         sparse = "fine-tuning the model can be effectively and efficiently done by sparse local attention."
         lines = "Particularly, it can be implemented with only two lines of code in training, while being optional in inference."
         return Answer(

@@ -1,0 +1,122 @@
+"""What axe-core finds on each state of the page (nothing), and what it can't see: keys, focus, motion, and the narrowest and widest windows."""
+
+from __future__ import annotations
+
+import pytest
+from stand_in import StandIn, served
+from test_page import ask, box, eventually
+
+pytestmark = pytest.mark.browser
+
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+LIGHT = {"viewport": {"width": 1280, "height": 860}, "color_scheme": "light"}
+DARK = {**LIGHT, "color_scheme": "dark"}
+STATES = ["which is cheaper?", "list twelve", "which meant", "second verdict", "compare three", "wrong key please", "maths"]
+
+
+def violations(page, *within: str) -> list[str]:
+    """What axe finds in these parts of the page, or in the whole of it."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    context = {"include": [[part] for part in within if page.locator(part).count()]} if within else None
+    found = axe.run(page, context, options={"resultTypes": ["violations"]}).response["violations"]
+    return [f"{each['id']}: {node['html'][:140]} {node.get('failureSummary', '')[:200]}" for each in found for node in each["nodes"]]
+
+
+def settled(page) -> None:
+    """axe takes a colour in the middle of a change for the colour."""
+    page.evaluate("document.fonts.ready")
+    page.wait_for_timeout(150)
+
+
+@pytest.mark.parametrize(
+    ("options", "states"),
+    [(LIGHT, STATES), (DARK, STATES), ({**PHONE, "color_scheme": "light"}, STATES[:3]), ({**PHONE, "color_scheme": "dark"}, STATES[3:5])],
+    ids=["light", "dark", "phone", "dark phone"],
+)
+def test_axe_finds_nothing_on_any_state(open_page, options, states):
+    page = open_page(**options)
+    page.get_by_text("Use a model").click()
+    settled(page)
+    found = {"welcome": violations(page)}
+    for question in states:
+        turn = ask(page, question)
+        if turn.locator("a.cite, .nearest a").count():
+            turn.locator("a.cite, .nearest a").first.click()
+            page.wait_for_selector(".card.on")
+        settled(page)
+        found[f"{question}, evidence open"] = violations(page, "#log .turn:last-child", "#panel")
+    box(page).fill("a slow one")
+    box(page).press("Enter")
+    page.wait_for_selector("#live .answer")
+    found["draft"] = violations(page, "#top", "#live", "#status", "#ask")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#log .turn:last-child[data-status=stopped]")
+    assert {state: each for state, each in found.items() if each} == {}
+
+
+def test_axe_finds_nothing_on_an_empty_library(open_page):
+    assert violations(open_page(served(StandIn(papers=False)))) == []
+
+
+def test_everything_is_reached_by_tab_and_its_focus_is_seen(open_page):
+    page = open_page()
+    turn = ask(page, "list forty")
+    turn.locator("a.cite").first.click()
+    page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
+    wanted = page.evaluate(
+        "[...document.querySelectorAll('a[href], button, summary, input, textarea')].filter(e => e.checkVisibility() && !e.disabled && e.tabIndex >= 0)"
+        ".map((e, i) => e.dataset.stop = String(i)).length"
+    )
+    reached, unseen = set(), []
+    for _ in range(wanted + 6):
+        page.keyboard.press("Tab")
+        stop, outline, what = page.evaluate(
+            "(() => { const e = document.activeElement, s = getComputedStyle(e), r = e.closest('#ask') && getComputedStyle(document.getElementById('ask'), '::before');"
+            " return [e.dataset.stop, parseFloat(s.outlineWidth) > 0 && s.outlineStyle !== 'none' || Boolean(r && r.outlineStyle !== 'none'), e.outerHTML.slice(0, 90)] })()"
+        )
+        if stop is not None:
+            reached.add(stop)
+            if not outline:
+                unseen.append(what)
+    assert len(reached) == wanted and unseen == []
+
+
+def test_the_focused_citation_is_not_under_the_box(open_page):
+    page = open_page()
+    turn = ask(page, "essay")
+    page.evaluate("scrollTo(0, 0)")
+    for link in turn.locator("a.cite").all()[:20]:
+        link.focus()
+        place, ask_box = link.bounding_box(), page.locator("#foot").bounding_box()
+        assert place["y"] + place["height"] <= ask_box["y"] + 30
+
+
+def test_nothing_moves_when_no_motion_is_wanted(open_page):
+    page = open_page(**LIGHT, reduced_motion="reduce")
+    box(page).fill("a slow one")
+    box(page).press("Enter")
+    page.wait_for_selector("#live .answer")
+    assert page.evaluate("document.getAnimations().filter(a => a.playState === 'running').length") == 0
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#log .turn:last-child[data-status=stopped]")
+    turn = ask(page, "essay")
+    turn.locator("a.cite").last.click()
+    at = page.locator("#panel").evaluate("p => p.scrollTop")
+    page.wait_for_timeout(150)
+    assert page.locator("#panel").evaluate("p => p.scrollTop") == at
+
+
+def test_nothing_is_cut_off_at_any_width(open_page):
+    page = open_page(viewport={"width": 360, "height": 900})
+    for question in ("which is cheaper?", "list", "compare three", "which meant", "hostile", "other scripts", "maths"):
+        turn = ask(page, question)
+        turn.locator("a.cite, .nearest a").first.click()
+        assert eventually(lambda: page.locator(".card.on").count() == 1)
+        for width in (360, 768, 1024, 2560):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            cut = page.evaluate(
+                "[...document.querySelectorAll('#log .turn:last-child *, #panel *')].filter(e => e.checkVisibility() && !e.closest('math, .sr, .tip, pre')"
+                " && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 100))"
+            )
+            assert cut == []
