@@ -15,7 +15,7 @@ import numpy as np
 
 from . import expected
 from .lexical import all_terms
-from .names import NAME
+from .names import ADDRESS, NAME
 from .papers import Paper
 from .questions import is_foreign
 from .retrieve import Found
@@ -34,8 +34,8 @@ def answerability(question: str, found: Sequence[Found], rarity: Mapping[str, fl
     if not found:
         return 0.0
     about = 1 / (1 + math.exp(-(features(question, found, rarity, named) @ WEIGHTS + BIAS)))
-    if named and is_foreign(question):
-        about = max(about, 0.6)  # none of its words can be in English abstracts, but its names and numbers are
+    if named and (is_foreign(question) or "/" in question and len(question.split()) < 4):
+        about = max(about, 0.6)  # words of other languages can't be in English abstracts, nor can addresses
     return about
 
 
@@ -52,7 +52,7 @@ def unknown_names(question: str, rarity: Mapping[str, float]) -> set[str]:
     anything.) None of a question in capitals, where every word looks like a name."""
     if question.isupper():
         return set()
-    asked = " ".join(part for part in re.split(r"(?<=[.?!\n])\s+", question) if _ASKS.search(part))
+    asked = " ".join(part for part in re.split(r"(?<=[.?!\n])\s+", ADDRESS.sub(" ", question)) if _ASKS.search(part))
     return {name.lower() for name in NAME.findall(asked) if len(name) > 2 and all(rarity.get(word, 0.0) >= 1.0 for word in _stems(name))}
 
 

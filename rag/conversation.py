@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Collection, Iterable, Iterator
 
-from .followup import standalone
+from .followup import narrowed, standalone
 from .papers import Answer, Event
 
 if TYPE_CHECKING:
@@ -37,8 +37,15 @@ class Conversation:
         raise AssertionError("a stream always ends with an answer")
 
     def stream(self, question: str, within: Collection[str] | None = None) -> Iterator[Event]:
-        """`within`: ids of the only papers to answer from, this time. The turn is remembered once its Answer has come; a turn that was stopped or failed is not."""
-        for event in self._library.as_query_engine(within).stream(question, standalone(question, self._turns, self._library, within), self._turns):
+        """`within`: ids of the only papers to answer from, this time. The turn is remembered once its Answer has come; a turn that
+        was stopped or failed is not."""
+        among = narrowed(question, self._turns)
+        if among is None:
+            query = standalone(question, self._turns, self._library, within)
+            events = self._library.as_query_engine(within).stream(question, query, self._turns)
+        else:  # "which of them …" needs no words of before, only their papers
+            events = self._library.as_query_engine([i for i in among if within is None or i in within]).stream(question)
+        for event in events:
             if event.answer:
                 self._turns = [*self._turns, (question, event.answer)][-_REMEMBERED:]
             yield event

@@ -17,7 +17,7 @@ from .errors import ModelFailed
 from .generative import Complete
 from .judge import Judged, judge, most_doubtful_first, settled
 from .papers import Answer, Event, as_text
-from .questions import MAX_QUESTION, asks_for_list, is_foreign, is_small_talk
+from .questions import MAX_QUESTION, asks_for_list, asks_of_record, is_foreign, is_small_talk
 from .retrieve import Found
 from .subjects import Subject, subjects
 from .second_check import checked
@@ -78,11 +78,15 @@ def _quoted(library: Library, query: str, found: list[Found], within: Collection
     first = list(dict.fromkeys(s.found.hit.paper.id for s in chosen))
     by_id = {f.hit.paper.id: f for f in [*(s.found for s in reversed(chosen)), *found]}
     ordered = sorted(by_id.values(), key=lambda f: (_place(f, first), -f.hit.score))
-    likely = answerability(query, ordered, rarity, any(s.named for s in chosen))
+    likely = answerability(query, ordered, rarity, any(s.named for s in chosen) or comparing and len(chosen) > 1 and min(s.found.hit.score for s in chosen) > 0.3)
     lacking = len(chosen) == 1 and unstated(query, chosen[0].found.hit.paper, rarity, chosen[0].named)
-    if likely >= 0.5 and lacking:
+    what = asks_of_record(query) if len(chosen) == 1 and chosen[0].named else ""
+    record = extractive.recorded(query, chosen[0], what, found) if what else None
+    if likely >= 0.5 and lacking and not record:
         answer = extractive.unstated(query, chosen[0], rarity, found)
         likely *= UNSTATED
+    elif record:
+        answer = record
     elif likely >= 0.5:
         answer = extractive.answer(query, chosen, comparing, rarity, found)
     else:
@@ -100,6 +104,7 @@ def _place(found: Found, first: list[str]) -> int:
 def _listed(
     library: Library, question: str, complete: Complete | None, within: Collection[str] | None, timings: dict[str, float]
 ) -> Generator[Event, None, Answer | None]:
+    yield Event("stage", f"Looking through {len(library) if within is None else len(within):,} papers")
     asked = criterion(question)
     near: list[Found] = []
     judged = Judged()

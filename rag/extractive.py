@@ -12,6 +12,7 @@ import numpy as np
 
 from . import relevance
 from .papers import REFUSAL, Answer, Citation, Paper, Quote, Sentence
+from .lexical import all_terms, terms
 from .passages import Span, sentences
 from .retrieve import Found
 from .subjects import Subject
@@ -19,6 +20,8 @@ from .subjects import Subject
 ENOUGH = 0.85
 """Sentences are added until the chance that the asked one is among them, as the relevance scores have it, is so high."""
 _MOST_RELATED = 3
+_PRESENTED = 5.0
+"""What it counts for a sentence that it presents the paper, if nothing else is asked."""
 _RELATED = 0.5
 
 
@@ -59,12 +62,36 @@ def unstated(query: str, subject: Subject, rarity: Mapping[str, float], found: S
     return refusal(query, first, notice=f"The abstract of “{paper.title}” doesn't state that.{said}")
 
 
+def recorded(query: str, subject: Subject, what: str, found: Sequence[Found]) -> Answer | None:
+    """Who wrote the paper, when or where it appeared, from its record; None if the record doesn't say."""
+    paper = subject.found.hit.paper
+    told = {
+        "authors": f"was written by {', '.join(paper.authors)}" if paper.authors else "",
+        "year": f"appeared in {paper.venue if str(paper.year) in paper.venue else paper.year}" if paper.year else "",
+        "venue": f"appeared at {paper.venue}" if paper.venue else "",
+    }[what]
+    if not told:
+        return None
+    sentence = f"{paper.title} {told}."
+    return Answer(
+        text=f"**{paper.title}** {told}. [1]",
+        status="answered",
+        sentences=(Sentence(sentence, (1,), "supported"),),
+        citations=(Citation(1, paper),),
+        query=query,
+        related=_related(found, {paper.id}),
+        notice="This is from the paper's record, not from its abstract.",
+    )
+
+
 def pick(subject: Subject, rarity: Mapping[str, float], room: int) -> list[Span]:
     """The sentences of the paper that best meet what is asked, at most `room` and no more than ENOUGH asks for, best first."""
     found = subject.found
     spans = sentences(found.hit.paper.abstract)
     known = {word: weight for word, weight in rarity.items() if weight < 1}
     scores = relevance.scores(subject.asked, known, found.hit.paper, spans, found.sentence_cosines, subject.aspects)
+    if not set(terms(subject.asked)) - set(all_terms(found.hit.paper.title)):  # nothing is asked but what it is
+        scores = scores + _PRESENTED * np.array([relevance.presents(found.hit.paper.abstract[s.start : s.end]) for s in spans], dtype=float)
     order = np.argsort(-scores, kind="stable")[:room]
     chances = np.exp(scores - scores.max(initial=-np.inf)) if len(scores) else scores
     chances = np.cumsum((chances / chances.sum())[order]) if len(scores) else chances

@@ -17,7 +17,7 @@ from .retrieve import Found
 
 _NEAR, _FAR = 0.12, 0.25
 """By how much another paper must fit better than the one spoken of, for a question without and with a word that points back."""
-_CLEAR = 0.5
+_CLEAR = 0.6
 """Score from which the search has found what a question is about, pronoun or not."""
 _FEW, _SHORT = 4, 8
 """Words that are too few to be a question of its own, and few enough to be one only if the search finds its paper."""
@@ -26,6 +26,7 @@ _PLACED = re.compile(rf"\bthe ({'|'.join(_ORDER)})\b(?! (?:time|step|stage|autho
 _OTHER = re.compile(r"\bthe other(?: one| paper| method| study)?\b", re.IGNORECASE)
 _THE_ONE = re.compile(r"\b(?:the|that) ((?:[\w-]+ ){1,3})(?:one|paper|study|work|method)\b", re.IGNORECASE)
 _THEM = re.compile(r"\b(?:them|both|these|those|the two|each)\b", re.IGNORECASE)
+_OF_THEM = re.compile(r"\b(?:of|among|from) (?:these|those|them)\b|\b(?:these|those) (?:papers|ones)\b", re.IGNORECASE)
 _ONLY_ABOUT = re.compile(r"^\W*(?:(?:and|but|ok(?:ay)?|so)[,.]? )?(?:what|how) about\b|^\W*and\b", re.IGNORECASE)
 
 
@@ -46,7 +47,7 @@ def standalone(question: str, turns: Sequence[tuple[str, Answer]], library: Sear
     named = [m for m in names.mentions(question, lambda text: max(library.rarity(all_terms(text)).values(), default=1.0)) if m.own]
     if named:
         rest = terms(without(question, named))
-        return f"{question} {_aspect(turns)}".strip() if not rest and _ONLY_ABOUT.search(question) else question
+        return f"{question} {_aspect(turns, library)}".strip() if not rest and _ONLY_ABOUT.search(question) else question
     papers = _pointed_at(question, spoken, turns)
     if papers:
         return _with(question, papers)
@@ -54,6 +55,14 @@ def standalone(question: str, turns: Sequence[tuple[str, Answer]], library: Sear
     if len(terms(question)) and not _belongs(question, last, library, within):
         return question
     return _with(question, [last])
+
+
+def narrowed(question: str, turns: Sequence[tuple[str, Answer]]) -> list[str] | None:
+    """The ids of the papers that "which of them …" is asked of: those that the last answer cited. None for any other question."""
+    last = next((answer for _, answer in reversed(turns) if answer.status != "chat" and not (answer.status == "refused" and answer.form == "list")), None)
+    if not last or len(last.citations) < 2 or not _OF_THEM.search(question):
+        return None
+    return [citation.paper.id for citation in last.citations]
 
 
 def _with(question: str, papers: Sequence[Paper]) -> str:
@@ -65,7 +74,7 @@ def _spoken_of(turns: Sequence[tuple[str, Answer]]) -> list[Paper]:
     with them."""
     spoken: dict[str, Paper] = {}
     for question, answer in turns:
-        if answer.status == "refused" and answer.query.strip() == question.strip() and not answer.notice:
+        if answer.status == "refused" and answer.query.strip() == question.strip() and answer.form != "list" and not answer.notice:
             spoken = {}
         cited = [c.paper for c in answer.citations] or ([answer.related[0]] if answer.notice and answer.status == "refused" and answer.related else [])
         for paper in reversed(cited):
@@ -119,7 +128,8 @@ def _belongs(question: str, last: Paper, library: Searched, within: Collection[s
     return known and (behind < _NEAR or len(words) <= _SHORT and best[0].hit.score < _CLEAR)
 
 
-def _aspect(turns: Sequence[tuple[str, Answer]]) -> str:
-    """What the question before asked, for "and what about X?": its words, without brackets."""
+def _aspect(turns: Sequence[tuple[str, Answer]], library: Searched) -> str:
+    """What the question before asked, for "and what about X?": its words, without the names in it."""
     question = next((asked for asked, answer in reversed(turns) if answer.status != "chat"), "")
-    return f"({question.strip()})" if question else ""
+    asked = without(question, library.names().mentions(question, lambda text: max(library.rarity(all_terms(text)).values(), default=1.0)))
+    return f"({asked.strip()})" if terms(asked) else ""

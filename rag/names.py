@@ -23,6 +23,7 @@ _BRACKETED = re.compile(r"\(\s*[*\"“']{0,2}([A-Z][\w@$^{}\\+-]{1,20})[*\"”']
 _CAPITALISED = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{3,}\b")
 _WORDS = re.compile(r"[^\s,;:?!()\[\]\"“”«»/、。？！\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af\u0400-\u04ff\u0600-\u06ff\u0900-\u097f]+")
 """Runs that may be part of a name: no script but Latin and Greek writes any here, and Korean and Chinese leave no blank after one."""
+ADDRESS = re.compile(r"https?://[^\s<>\"]+|\b10\.\d{4,}/[^\s<>\"]+|\b(?:openreview|arxiv|doi):\s?[^\s<>\"]+", re.IGNORECASE)
 _LONGEST = 5
 """Words in a name."""
 _RARE, _RARER = 0.62, 0.75
@@ -50,7 +51,11 @@ class Names:
         self._written: Counter[str] = Counter()
         """In how many papers a name stands, as written, but for a plural s."""
         self._by: dict[str, set[str]] = defaultdict(set)
+        self._addresses: dict[str, set[str]] = defaultdict(set)
         for paper in papers:
+            for address in (paper.id, paper.link, paper.doi):
+                if tail := _tail(address):
+                    self._addresses[tail].add(paper.id)
             heads, others = names_of(paper)
             for name in heads:
                 self._head[name].add(paper.id)
@@ -64,8 +69,8 @@ class Names:
         """The names that the question says, longest first where they overlap, in the order of the question. A name that more
         than three papers share names none of them. `rarity(text)`: 0 to 1, how few papers hold the rarest word of a text."""
         words = list(_WORDS.finditer(question))
-        found: list[Mention] = []
-        taken: set[int] = set()
+        found = [Mention(m.start(), m.end(), tuple(sorted(ids)), True) for m in ADDRESS.finditer(question) if (ids := self._addresses.get(_tail(m[0])))]
+        taken = {n for n, word in enumerate(words) if any(m.start <= word.start() < m.end for m in found)}
         for length in range(_LONGEST, 0, -1):
             for first in range(len(words) - length + 1):
                 place = range(first, first + length)
@@ -119,6 +124,12 @@ def written(paper: Paper) -> set[str]:
     a sentence; without a plural s."""
     text = _plain(f"{paper.title}. {paper.abstract}")
     return {_singular(name) for name in NAME.findall(text)} | set(_CAPITALISED.findall(_plain(paper.abstract)))
+
+
+def _tail(address: str) -> str:
+    """What is left of an address, a DOI or an id behind its last divider; empty if that is too short to stand for a paper."""
+    tail = re.split(r"[/=:]", address.strip().rstrip("/.,;)>]"))[-1]
+    return tail if len(tail) >= 6 else ""
 
 
 def _singular(name: str) -> str:

@@ -55,7 +55,7 @@ _LIST = re.compile(
     rf"|^\W*{_MANY} (?:that|which|who|on|about|with|naming|using|mentioning|where|whose|from|by|in|for|of|concerned|dealing|studying|to)\b"
     rf"|\bwhat (?:all )?(?:do|have) (?:we|you|they) (?:have|got)(?: here)? (?:on|about|for|in|from|by)\b|\bwhat (?:have|do) (?:we|you) (?:got|have)\W*$|\blist what\b"
     rf"|[:,?.–-]\s*(?:which|what) {_MANY}\W*$|[:;,–-]\s*{_MANY}\W*$|\b{_MANY},? (?:please|pls)\W*$"
-    rf"|\b(?:list|name) (?:them|those|everything|all|whatever)\b|\blist (?:please|pls)\b|\ball that apply\b|\ball of (?:them|it)\W*(?:please|pls)?\W*$|[.?!,:;–-]\s*list(?: (?:them|all|please|pls))?\W*$"
+    rf"|\b(?:which|how many|any|all|list|what) (?:ones )?of (?:them|these|those)\b|\b(?:list|name) (?:them|those|everything|all|whatever)\b|\blist (?:please|pls)\b|\ball that apply\b|\ball of (?:them|it)\W*(?:please|pls)?\W*$|[.?!,:;–-]\s*list(?: (?:them|all|please|pls))?\W*$"
     rf"|^\W*(?:who|where|which)\b.*\b(?:i need|give me|show me|all of them|every paper|list)\b"
     rf"|^\W*(?:and )?who (?:else )?(?:all )?(?:works?|tackles?|builds?|does|studies|uses|mentions?|writes?|names?|deals?|applies|investigates|addresses)\b|\bwho (?:builds|does|mentions|names|uses|writes|cites) (?:them|it|one)?\W*$"
     rf"|\b(?:is|are|was|were)\b.{{1,60}}\bin any (?:abstract|paper|title)s?\b|\b(?:named|mentioned|used|cited) by (?:any|some)(?:one|body)\b|\bwho (?:\w+ ){{0,3}}(?:mentions?|names?|writes|says)\b"
@@ -77,12 +77,22 @@ _COMPARES = re.compile(
     re.IGNORECASE,
 )
 _BREAK = re.compile(
-    r"(?<=[?？])\s+(?=\S)"
+    r"(?<=[?？])\s+(?=[^\s(])"
     r"|[,;]?\s+(?:and|plus|also)\s+(?:(?:also|separately|then|secondly)[, ]+)?(?=(?:how|what|which|who|why|where|when|whose|does|do|did|is|are|was|were|can|to what|by (?:what|which|how)|on (?:what|which)|in (?:what|which)|with (?:what|which)|from (?:what|which)|for (?:what|which)|at (?:what|which))\b)"
     r"|\.\s+(?=(?:and |also |separately,? |then )*(?:how|what|which|who|why|where|when|does|do|is|are)\b)|;\s+(?=\S)",
     re.IGNORECASE,
 )
 _ASKS = re.compile(r"\b(?:how|what|which|who|why|where|when|whose|does|do|did|is|are|was|were|can|whats|hows|whos)\b|[?？]", re.IGNORECASE)
+
+
+_RECORD = {
+    "authors": re.compile(
+        r"\bwho (?:wrote|authored|published|are the (?:\w+ )?authors|is the (?:first |last |lead |senior )?author|is behind|came up with|made|created|built)\b|\b(?:the )?authors? (?:of|behind) (?!.*\b(?:say|claim|find|propose|report|use)\b)|\bwritten by (?:who|whom)\b|\bby whom\b",
+        re.IGNORECASE,
+    ),
+    "year": re.compile(r"\b(?:when|(?:in )?(?:which|what) year) (?:was|were|did|is) .{1,80}\b(?:published|appear|come out|written|released|accepted)\b|\bhow old is\b", re.IGNORECASE),
+    "venue": re.compile(r"\b(?:where|(?:at|in) (?:which|what) (?:venue|conference|journal)|(?:which|what) (?:venue|conference|journal)) (?:was|were|did|is) .{0,80}\b(?:published|appear|presented|accepted|come out)\b", re.IGNORECASE),
+}
 
 
 def is_small_talk(question: str) -> bool:
@@ -106,6 +116,11 @@ def changes_subject(question: str) -> bool:
 def asks_for_list(question: str) -> bool:
     """Whether every paper that meets a criterion is asked for, or their number."""
     return bool(_LIST.search(question)) and not _OF_CONTENT.search(question)
+
+
+def asks_of_record(question: str) -> str:
+    """"authors", "year" or "venue" if the question asks who wrote a paper, when or where it appeared; else empty."""
+    return next((what for what, pattern in _RECORD.items() if pattern.search(question)), "")
 
 
 def compares(question: str) -> bool:

@@ -50,6 +50,12 @@ _HAS_LIMIT = re.compile(
 )
 
 
+_PRESENTS = re.compile(
+    r"\b(?:we|this (?:paper|work|study|article)|the authors|our)\b.{0,60}\b(?:propos|introduc|present|develop|design|construct|releas|provid|buil[dt]|creat|formulat|study|studies|investigat|analy[sz]|describ|revisit|address|tackl|show)\w*",
+    re.IGNORECASE,
+)
+
+
 def features(question: str, weights: Mapping[str, float], paper: Paper, spans: Sequence[Span], cosines: np.ndarray, aspects: np.ndarray) -> np.ndarray:
     """Shape (len(spans), len(FEATURES)). `weights`: the question's stemmed words and how much each tells. `cosines`, `aspects`:
     of each sentence to the question, and to the question without the names and the title of the paper.
@@ -90,6 +96,11 @@ def features(question: str, weights: Mapping[str, float], paper: Paper, spans: S
         for i, text in enumerate(texts)
     ]
     return np.array(rows, dtype=float).reshape(len(spans), len(FEATURES))
+
+
+def presents(text: str) -> bool:
+    """Whether a sentence says what its paper is about: "we propose", "this work introduces"."""
+    return bool(_PRESENTS.search(text))
 
 
 def scores(question: str, weights: Mapping[str, float], paper: Paper, spans: Sequence[Span], cosines: np.ndarray, aspects: np.ndarray) -> np.ndarray:

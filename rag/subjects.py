@@ -10,7 +10,7 @@ from typing import Callable, NamedTuple, Sequence
 
 import numpy as np
 
-from .lexical import all_terms
+from .lexical import all_terms, terms
 from .names import NAME, Mention, Names, without
 from .questions import compares, is_foreign, parts
 from .retrieve import Found
@@ -23,6 +23,8 @@ _DESCRIBED = 0.2
 """Least score of a paper that only a part of the question describes."""
 _ELSEWHERE, _DESCRIBED_WELL = 0.15, 0.4
 """How much better, and how well, a part of a question must describe another paper to be about that one."""
+_LONG_NAME = 8
+"""Letters from which a name in lower case is hardly another word."""
 _THREE = re.compile(r"\b(?:three|all three|each of the three)\b", re.IGNORECASE)
 _CUT = re.compile(
     r"\s*(?:[?;.](?=\s)|,|:|\b(?:vs|versus|and|or|against|with|while|whereas|another|than|compared|from|the other|one paper|but)\b\.?)\s*", re.IGNORECASE
@@ -49,15 +51,20 @@ def subjects(question: str, found: Sequence[Found], names: Names, rarity: Callab
     """The papers with what is asked of each, in the order in which to answer, and whether they are sides to compare. `found`:
     the hits for the whole question, best first."""
     chosen, comparing = _chosen(question, found, names, rarity, find)
-    said = [m for m in names.mentions(question, rarity) if NAME.search(question, m.start, m.end) or m.own and " " in question[m.start : m.end]]
-    own = {i for m in said if m.own or len(m.papers) == 1 for i in m.papers}
+    mentions = names.mentions(question, rarity)
+    own = {i for m in mentions if _surely(question[m.start : m.end], m) and (m.own or len(m.papers) == 1) for i in m.papers}
     return [Subject(f, asked, _aspects(asked, f, names, rarity, find), f.hit.paper.id in own) for f, asked in chosen], comparing
+
+
+def _surely(said: str, mention: Mention) -> bool:
+    """Whether a name is written as one: a short plain word may mean something else."""
+    return bool(NAME.search(said)) or mention.own and (len(said) >= _LONG_NAME or bool(re.search(r"[\s/:]", said)))
 
 
 def _aspects(asked: str, found: Found, names: Names, rarity: Callable[[str], float], find: Find) -> np.ndarray:
     title = set(all_terms(found.hit.paper.title))
     bare = " ".join(word for word in without(asked, names.mentions(asked, rarity)).split() if not title.intersection(all_terms(word)))
-    again = find(bare, 1, (found.hit.paper.id,)) if bare and bare != asked else []
+    again = find(bare, 1, (found.hit.paper.id,)) if terms(bare) and bare != asked else []
     return again[0].sentence_cosines if again else found.sentence_cosines
 
 

@@ -15,7 +15,7 @@ from typing import Iterable, Sequence
 from .papers import AddReport, Answer, Hit, Paper
 
 _CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
-_BOLD_START = re.compile(r"^\*\*(.+?)\*\*(?=[ :(])")
+_BOLD_START = re.compile(r"^((?:- )?)\*\*(.+?)\*\*(?=[ :(])")
 _MOST_REASONS = 20
 _PLACE = re.compile(r", (?:line|record|paragraph) \d+$")
 
@@ -63,11 +63,14 @@ def show_answer(answer: Answer) -> None:
     if answer.notice:
         say(answer.notice)
     for paragraph in answer.text.split("\n\n"):
-        print(_wrapped(_bold(clean(paragraph))) + "\n")
+        lines = paragraph.split("\n") if answer.form == "list" else [paragraph]
+        print("\n".join(_wrapped(_bold(clean(line)), hang=2 * line.startswith("- ")) for line in lines) + "\n")
     _show_verdicts(answer)
-    if answer.citations:
+    _show_doubtful(answer)
+    told = answer.citations if answer.form != "list" else ()  # a list names them itself
+    if told:
         print(_heading("Sources"))
-    for citation in answer.citations:
+    for citation in told:
         print(_wrapped(f"[{citation.number}] {_reference(citation.paper)}", hang=4))
         for quote in citation.quotes if answer.mode != "extractive" else ():  # else the text itself is the quotes
             print(_wrapped(f"“{clean(quote.text)}”", indent=4))
@@ -75,6 +78,17 @@ def show_answer(answer: Answer) -> None:
         print(("\n" if answer.citations else "") + _heading("Nearest papers (not an answer)" if answer.status == "refused" else "Related papers"))
         for paper in answer.related:
             print(_wrapped(f"-   {_reference(paper)}", hang=4))
+
+
+def _show_doubtful(answer: Answer) -> None:
+    """What may match a list's criterion, apart from what does."""
+    if answer.doubtful:
+        print(_heading("May match too (not counted)"))
+    for citation in answer.doubtful:
+        quote = f": “{clean(citation.quotes[0].text)}”" if citation.quotes else ""
+        print(_wrapped(f"-   {_reference(citation.paper)}{quote}", hang=4))
+    if answer.doubtful:
+        print()
 
 
 def _show_verdicts(answer: Answer) -> None:
@@ -121,7 +135,7 @@ def _reference(paper: Paper) -> str:
 
 
 def _bold(paragraph: str) -> str:
-    return _BOLD_START.sub("\033[1m\\1\033[0m" if sys.stdout.isatty() else r"\1", paragraph)
+    return _BOLD_START.sub("\\1\033[1m\\2\033[0m" if sys.stdout.isatty() else r"\1\2", paragraph)
 
 
 def _heading(text: str) -> str:
