@@ -30,7 +30,7 @@ class Run:
     `within`: ids of the only papers to answer from, or None. `at_work`: held while it runs, where answers are this computer's own
     work: many at once would all take as long as the last."""
 
-    def __init__(self, chat: Any, question: str, within: Collection[str] | None = None, at_work: threading.Semaphore | None = None) -> None:
+    def __init__(self, chat: Any, question: str, within: Collection[str] | None = None, at_work: asyncio.Semaphore | None = None) -> None:
         self.text = ""
         self.stage = ""
         self.answer: Answer | None = None
@@ -50,6 +50,27 @@ class Run:
     async def updates(self) -> AsyncIterator[None]:
         """Something has changed (or a beat has passed). Ends with the stream, or at once when stopped."""
         loop, over = asyncio.get_running_loop(), asyncio.Event()
+        turn = asyncio.ensure_future(self._at_work.acquire()) if self._at_work else None  # first come, first served
+        begun, last = False, time.monotonic()
+        try:
+            while turn and not turn.done() and not self._stopping.is_set():
+                await asyncio.wait({turn}, timeout=EVERY)
+                if not turn.done() and time.monotonic() - last >= BEAT:
+                    self.stage, last = "Waiting for the questions of others", time.monotonic()
+                    yield
+            begun = not self._stopping.is_set()
+        finally:
+            if not begun:
+                self.ended.set()
+                if turn and self._at_work and not turn.cancel():  # it had just come
+                    self._at_work.release()
+        if not begun:
+            return
+
+        def ended() -> None:
+            over.set()
+            if self._at_work:
+                self._at_work.release()
 
         def work() -> None:
             try:
@@ -57,7 +78,7 @@ class Run:
             finally:
                 self.ended.set()
                 try:
-                    loop.call_soon_threadsafe(over.set)
+                    loop.call_soon_threadsafe(ended)
                 except RuntimeError:
                     pass  # the server is closing down
 
@@ -74,10 +95,6 @@ class Run:
                 yield
 
     def _follow(self) -> None:
-        while self._at_work and not self._at_work.acquire(timeout=EVERY):
-            self.stage = "Waiting for the questions of others"
-            if self._stopping.is_set():
-                return
         try:
             self._read()
         except AskPapersError as error:
@@ -85,9 +102,6 @@ class Run:
         except Exception as error:
             log.exception("A question could not be answered")
             self.error = went_wrong(error)
-        finally:
-            if self._at_work:
-                self._at_work.release()
 
     def _read(self) -> None:
         events = self._chat.stream(self._question, self._within)
