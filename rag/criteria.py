@@ -93,7 +93,7 @@ _CONTRIBUTION_WORDS = re.compile(
 class Criterion:
     """`kind`: "mention" (a phrase or a feature in title or abstract), "record" (authors, year), "all", or "topic". `shown`: the
     criterion in words, for the answer. `text`: what to search for, if topical. `bare`: a kind of contribution is asked for and no
-    subject ("introduce a data set")."""
+    subject ("introduce a data set"). `loose`: a phrase that is neither quoted nor a name, so that its subject may be meant."""
 
     kind: str
     shown: str = ""
@@ -106,6 +106,7 @@ class Criterion:
     abstract_only: bool = False
     bare: bool = False
     unwanted: tuple[str, ...] = ()
+    loose: bool = False
 
 
 def criterion(question: str) -> Criterion:
@@ -128,11 +129,16 @@ def criterion(question: str) -> Criterion:
     phrases = _phrases(question)
     if phrases:
         shown = " or ".join(f"“{phrase}”" for phrase in phrases)
+        loose = not _QUOTED.search(question) and all(" " in phrase and not _NAMED.search(phrase) for phrase in phrases)
         shown += f" but not {' or '.join(f'“{phrase}”' for phrase in unwanted)}" if unwanted else ""
-        return Criterion("mention", shown, phrases=phrases, negated=negated, abstract_only=abstract_only, unwanted=unwanted)
+        return Criterion("mention", shown, phrases=phrases, negated=negated, abstract_only=abstract_only, unwanted=unwanted, loose=loose, text=_subject(question))
     bare = not re.findall(r"\w{3,}", _TOPICAL_FILLER.sub(" ", _CONTRIBUTION_WORDS.sub(" ", question)))
-    text = " ".join(_TOPICAL_FILLER.sub(" ", re.sub(r"[?!:;–]+|[.,](?!\w)", " ", question)).split())
+    text = _subject(question)
     return Criterion("topic", text, text=text, bare=bare) if text else Criterion("all")
+
+
+def _subject(question: str) -> str:
+    return " ".join(_TOPICAL_FILLER.sub(" ", re.sub(r"[?!:;–]+|[.,](?!\w)", " ", question)).split())
 
 
 _FEATURE_SHOWN = {LINK: "a web link", GITHUB: "a GitHub link", PERCENT: "a percentage"}

@@ -110,6 +110,12 @@ def _listed(
     judged = Judged()
     if asked.kind == "all":
         return _size(library, question)
+    matches: list[listing.Match] = []
+    if asked.kind != "topic":
+        papers = library.papers()
+        matches = listing.exact(asked, papers if within is None else [p for p in papers if p.id in within])
+        if not matches and asked.loose:
+            asked = replace(asked, kind="topic")  # nobody says it word for word; some may be about it
     if asked.kind == "topic":
         found = library.survey(asked.text, listing.promising, timings, within)
         matches = listing.topical(question, asked, found)
@@ -117,9 +123,6 @@ def _listed(
         if complete and matches and library.settings.judge_calls:
             judged = yield from _judged(library, question, matches, complete, timings)
             matches = settled(matches, judged, listing.SURE)
-    else:
-        papers = library.papers()
-        matches = listing.exact(asked, papers if within is None else [p for p in papers if p.id in within])
     answer = listing.answer(question, asked, matches, len(library) if within is None else len(within), near)
     return replace(answer, mode=library.mode if judged.matches else answer.mode, notice=f"{answer.notice} {judged.failure}".strip())
 

@@ -17,7 +17,7 @@ from .passages import Span, sentences
 from .retrieve import Found
 from .subjects import Subject
 
-ENOUGH = 0.85
+ENOUGH = 0.8
 """Sentences are added until the chance that the asked one is among them, as the relevance scores have it, is so high."""
 _MOST_RELATED = 3
 _PRESENTED = 5.0

@@ -271,8 +271,7 @@ class Library:
     def _stamps_of(self, paper_ids: Collection[str] | None) -> set[str] | None:
         if paper_ids is None:
             return None
-        known = self._store.stamps()
-        return {known[i] for i in paper_ids if i in known}
+        return set(self._store.stamps_of([as_text(i) for i in paper_ids]).values())
 
     def _begin(self) -> None:
         if self._seeds and self._is_new():

@@ -112,6 +112,12 @@ class Store:
             query = f"SELECT {COLUMNS} FROM papers WHERE content = ? ORDER BY rowid"
             return [paper_of(row) for row in db.execute(query, (content_key(abstract),))]
 
+    def stamps_of(self, paper_ids: Sequence[str]) -> dict[str, str]:
+        """Id and stamp of those of these papers that are there."""
+        with self._read() as db:
+            query = "SELECT id, stamp FROM papers WHERE id IN ({})"
+            return dict(row for part in _parts(paper_ids) for row in db.execute(query.format(_marks(part)), part))
+
     def stamps(self) -> dict[str, str]:
         """Every paper's id and stamp, in the order of the first addition."""
         with self._read() as db:

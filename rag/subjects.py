@@ -16,7 +16,7 @@ from .questions import compares, is_foreign, parts
 from .retrieve import Found
 
 MAX_SIDES = 4
-_MARGIN = 0.04
+_MARGIN = 0.02
 """A further paper counts as found too if its score is within this of the best paper's."""
 MAX_PAPERS = 3
 _DESCRIBED = 0.2
