@@ -64,7 +64,7 @@ class Page(HTMLParser):
 
 ALLOWED = {
     "article", "section", "header", "aside", "h1", "h2", "h3", "p", "div", "span", "a", "b", "bdi", "strong", "ul", "ol", "li",
-    "details", "summary", "mark", "button", "pre", "code", *maths._TAGS,
+    "details", "summary", "mark", "button", "pre", "code", "table", "thead", "tbody", "tr", "th", "td", "input", *maths._TAGS,
 }  # fmt: skip
 
 
@@ -337,3 +337,101 @@ def test_long_odd_text_takes_no_long_time(bomb):
     prose.draft_html(bomb)
     answer_html(Answer(bomb, "answered", (Sentence(bomb, (1,)),), (cited(1, paper(bomb)),)))
     assert time.perf_counter() - begun < 3
+
+
+def listed(*papers: Paper, doubtful: tuple[Paper, ...] = (), text: str = "", **more) -> Answer:
+    found = tuple(cited(i, of, of.abstract) for i, of in enumerate(papers, 1))
+    lines = "\n".join(f"- **{c.paper.title}**{f' ({c.paper.byline})' if c.paper.byline else ''}: “{c.paper.abstract}” [{c.number}]" for c in found)
+    sentences = tuple(Sentence(c.paper.abstract, (c.number,), "supported") for c in found)
+    may = tuple(cited(i, of, of.abstract) for i, of in enumerate(doubtful, len(found) + 1))
+    return Answer(f"{text or f'{len(found)} papers match.'}\n\n{lines}", "answered", sentences, found, len(found), form="list", doubtful=may, **more)
+
+
+@pytest.mark.parametrize("words", HOSTILE + EXACT)
+def test_hostile_words_in_lists_and_comparisons_are_text(words):
+    of = Paper(id=words, title=words, abstract=f"Before {words} after.", authors=(words,), venue=words, year=2020, url="https://x.org")
+    html = [render.turn("q1", words, listed(of, of, doubtful=(of,), text=words)), render.evidence("q1", words, listed(of, doubtful=(of,)))]
+    answer = listed(of, of)
+    html.append(render.turn("q1", words, Answer(answer.text, "answered", answer.sentences, answer.citations, form="comparison")))
+    for each in html:
+        assert Page(each).text.count(words.strip()) >= 2 or "$" in words or "\\(" in words
+        checked(each)
+
+
+def test_a_list_says_everything_once():
+    one, two = paper("Alpha is one.", "First"), paper("Beta is two.", "Second", authors=("Ann",), year=2020)
+    html = answer_html(listed(one, two))
+    page = checked(html.partition("<pre hidden>")[0] + "</span></div></div></article>")
+    assert page.tags.count("tr") == 3 and page.text.count("“Alpha is one.”") == 1 and page.text.count("“Beta is two.”") == 1
+    assert page.text.count("Second") == 1 and '<h3 class="howmany" id="q1-found" dir="auto">2 papers match.</h3>' in html
+
+
+def test_what_a_list_adds_around_its_papers_stays():
+    one = paper("Alpha is one.", "First")
+    answer = listed(one, text="Some are old. 1 paper matches.")
+    html = answer_html(Answer(answer.text + "\n\nNone is recent [1].", "answered", answer.sentences, answer.citations, 1, form="list"))
+    assert "Some are old. 1 paper matches.</h3>" in html and html.index("</table>") < html.index("None is recent")
+
+
+def test_a_list_without_a_first_line_gets_its_number_anyway():
+    answer = listed(paper("Alpha is one.", "First"), paper("Beta is two.", "Second"), text="Here they are:")
+    html = answer_html(answer)
+    assert ">2 papers match</h3>" in html and "Here they are:" in html
+
+
+def test_a_row_that_is_not_backed_says_so():
+    one = paper("Alpha is one.", "First")
+    sentences = (Sentence("It is about omega.", (1,), "unsupported"),)
+    html = answer_html(Answer("1 paper matches.\n\n- **First**: It is about omega. [1]", "answered", sentences, (cited(1, one),), 1, form="list"))
+    assert "It is about omega." in Page(html).text and "not backed by the cited abstract" in Page(html).text
+
+
+def test_papers_with_the_same_title_keep_to_their_own_rows():
+    one, two = paper("Alpha is one.", "Same"), paper("Beta is two.", "Same", id="p2")
+    html = answer_html(listed(one, two))
+    rows = html.split("<tr ")[1:]
+    assert "Alpha is one." in rows[0] and "Beta is two." in rows[1]
+
+
+def test_doubtful_papers_stand_apart_and_are_not_counted():
+    html = answer_html(listed(paper("Alpha is one.", "First"), doubtful=(paper("Beta is two.", "Second"),)))
+    assert html.index("</table>") < html.rindex("1 more may match") < html.rindex(">Second<") and 'href="#q1-c2"' in html
+    panel = render.evidence("q1", "Why?", listed(paper("Alpha is one.", "First"), doubtful=(paper("Beta is two.", "Second"),)))
+    assert panel.index("Matching papers") < panel.index("First") < panel.index("May match (not counted)") < panel.index("Second")
+
+
+def test_sides_of_a_comparison_keep_their_words_and_their_numbers():
+    one, two = paper("Alpha is one. It ends.", "First"), paper("Beta is two.", "Second")
+    text_ = "**First**: “Alpha is one.” [1] “It ends.” [1]\n\n**Second**: “Beta is two.” [2]\n\nThey differ."
+    sentences = tuple(Sentence(words, n, "supported") for words, n in (("Alpha is one.", (1,)), ("It ends.", (1,)), ("Beta is two.", (2,))))
+    html = answer_html(Answer(text_, "answered", (*sentences, Sentence("They differ.", (), "unsupported")), (cited(1, one), cited(2, two)), form="comparison"))
+    first, second = html.split('<section class="side">')[1:]
+    assert first.count('href="#q1-c1"') == 2 and "Beta" not in first and second.count('href="#q1-c2"') == 1
+    assert second.index("</section></div>") < second.index("They differ.") < second.index("not backed by any abstract")
+    checked(html)
+
+
+def test_five_hundred_rows_take_no_long_time():
+    papers = [paper(f"We study subject {i} with $O(n^{i})$ steps. " * 8, f"On subject {i}", id=f"p{i}", authors=("Ann", "Bob"), year=2020) for i in range(500)]
+    begun = time.perf_counter()
+    answer = listed(*papers)
+    html = answer_html(answer) + render.evidence("q1", "Why?", answer)
+    assert time.perf_counter() - begun < 3 and html.count("<tr hidden") == 470
+
+
+def test_what_it_cost_and_what_was_left_out_is_said_quietly():
+    said = Page(answer_html(Answer("Yes. [1]", "answered", (Sentence("Yes.", (1,), "supported"),), (cited(),), mode="m", usage={"calls": 1}, dropped=2))).text
+    assert "1 call to the model." in said and "2 citations that stood for no paper were left out." in said and "Backed by the abstracts." in said
+    assert "call" not in Page(answer_html(Answer("Yes. [1]", "answered", citations=(cited(),)))).text
+
+
+def test_what_a_screen_reader_says():
+    assert 'data-spoken="Yes."' in answer_html(Answer("**Yes**. [1]", "answered", citations=(cited(),)))
+    assert 'data-spoken="1 paper found."' in answer_html(listed(paper()))
+    assert f'data-spoken="Not answered. {text.escape(REFUSAL)}"' in answer_html(Answer(REFUSAL, "refused"))
+
+
+def test_a_card_cites_its_paper():
+    of = paper(title="<b>On $x^2$</b>", authors=("Ann Lee",), year=2024, url="https://x.org/a")
+    panel = checked(render.evidence("q1", "?", Answer("x", "answered", citations=(cited(1, of),))))
+    assert "@misc{lee2024" in panel.text and "Ann Lee. <b>On" in panel.text and ("data-paper", "p") in panel.attributes

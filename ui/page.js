@@ -2,7 +2,7 @@
 // citation, and keeps focus and scrolling where a reader expects them. It builds no HTML from data, stores nothing, and talks
 // to nobody: everything arrives through Gradio, by `receive`. (Lists are sorted and filtered by lists.js.)
 window.askPapers = (() => {
-  const LOST_AFTER = 10000;
+  const LOST_AFTER = 10000, LONGEST_QUESTION = 4000;
   const find = (id) => document.getElementById(id);
   const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
   const behavior = () => (calm() ? "instant" : "smooth");
@@ -54,6 +54,28 @@ window.askPapers = (() => {
     say("note", "");
     speak("");
     setBusy(true);
+  };
+
+  // The question is on the page as soon as it is asked; the server's own form of it takes its place a moment later.
+  const echo = () => {
+    const question = box()?.value.trim();
+    if (busy || !question || question.length > LONGEST_QUESTION) return;
+    begin();
+    const turn = document.createElement("article"), asked = document.createElement("h2");
+    turn.className = "turn";
+    turn.dataset.status = "draft";
+    asked.className = "you";
+    asked.textContent = question;
+    turn.append(asked);
+    find("live").replaceChildren(turn);
+    say("status", "Reading the question");
+    keepUp(turn);
+    setTimeout(() => { // it was not sent after all: it is still in the box then
+      if (!turn.isConnected || box().value.trim() !== question) return;
+      find("live").replaceChildren();
+      setBusy(false);
+      say("status", "");
+    }, 1500);
   };
 
   // What is there already stays as it is, so that a selection in it holds while more arrives.
@@ -203,9 +225,10 @@ window.askPapers = (() => {
 
   const actions = { back: goBack, copy, cards: allCards, new: () => location.reload() };
   document.addEventListener("click", (event) => {
-    const target = event.target.closest?.("a[data-turn], [data-do], [data-ask]");
+    const target = event.target.closest?.("a[data-turn], [data-do], [data-ask], #send");
     if (!target) return;
     if (target.matches("a[data-turn]")) { event.preventDefault(); openCard(target); }
+    else if (target.id === "send") echo();
     else if (target.dataset.ask) ask(target.dataset.ask);
     else actions[target.dataset.do]?.(target);
   }, true);
@@ -220,6 +243,7 @@ window.askPapers = (() => {
   document.addEventListener("scroll", hideTip, true);
   document.addEventListener("keydown", (event) => {
     if (["PageUp", "PageDown", "Home", "End", "ArrowUp", "ArrowDown"].includes(event.key)) follow = false;
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.target === box()) echo();
     if (event.key !== "Escape") return;
     if (shown) hideTip(); else if (busy) find("stop").click();
   }, true);

@@ -7,8 +7,11 @@ quoted from an abstract, and never drops text: what it doesn't understand it sho
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice, takewhile
 
 from rag.citations import find
 from rag.papers import Answer, Sentence
@@ -63,7 +66,13 @@ def answer_html(answer: Answer, link: Link) -> str:
 
 def draft_html(text: str) -> str:
     """What has arrived of an answer so far; its citations aren't known yet, so its markers are not links."""
-    return laid_out(_pieces(text, [], lambda number, _: f'<span class="cite">{number}</span>', {}))
+    return laid_out(Piece(block.kind, _drafted(text[block.start : block.end]), block.number) for block in _blocks(text, []))
+
+
+@lru_cache(maxsize=2048)
+def _drafted(words: str) -> str:
+    """A block of a draft. (All but the last are the same in the next draft.)"""
+    return _inline(words, lambda number, _: f'<span class="cite">{number}</span>', _NONE).strip()
 
 
 def pieces(answer: Answer, link: Link, heads: Mapping[int, str] | None = None, bare: bool = False) -> list[Piece]:
@@ -132,12 +141,16 @@ def _squeeze(text: str) -> tuple[str, list[int]]:
 
 def _pieces(text: str, places: list[_Place], link: Link, heads: Mapping[int, str], bare: bool = False) -> list[Piece]:
     found: list[Piece] = []
+    first = 0
     for block in _blocks(text, places):
         of = _of(text[block.start : block.end], heads)
         if of:
             block = replace(block, start=block.start + len(heads[of]))
+        while first < len(places) and places[first].end <= block.start:
+            first += 1
+        here = list(takewhile(lambda place, block=block: place.start < block.end, islice(places, first, None)))
         own = (lambda number, sentence, of=of: "" if number == of else link(number, sentence)) if of and bare else link
-        found.append(Piece(block.kind, _inside(text, block, places, own).strip(), block.number, of))
+        found.append(Piece(block.kind, _inside(text, block, here, own).strip(), block.number, of))
     return found
 
 
@@ -151,10 +164,12 @@ def _of(words: str, heads: Mapping[int, str]) -> int:
 def _blocks(text: str, places: list[_Place]) -> Iterator[_Block]:
     """Paragraphs, headings and list items. A line that starts inside a quoted sentence starts nothing."""
     block: _Block | None = None
+    starts = [place.start for place in places]
     at = 0
     for line in text.splitlines(keepends=True):
         start, at = at, at + len(line)
-        quoted = any(p.quoted and p.start <= start < p.end for p in places)
+        within = bisect_right(starts, start) - 1
+        quoted = within >= 0 and places[within].quoted and start < places[within].end
         if not line.strip():
             if block:
                 yield block
@@ -177,10 +192,10 @@ def _blocks(text: str, places: list[_Place]) -> Iterator[_Block]:
         yield block
 
 
-def _inside(text: str, block: _Block, places: list[_Place], link: Link) -> str:
+def _inside(text: str, block: _Block, here: list[_Place], link: Link) -> str:
+    """The block's HTML. `here`: the places that stand in it, as a whole or in part."""
     out: list[str] = []
     at, before = block.start, _NONE
-    here = [p for p in places if max(p.start, block.start) < min(p.end, block.end)]
     for place, following in zip(here, [*here[1:], None]):
         start, end = max(place.start, block.start), min(place.end, block.end)
         sentence = place.sentence

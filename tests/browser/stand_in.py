@@ -6,8 +6,9 @@ import copy
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
-from made_answers import MADE
+from made_answers import MADE, listing
 
 from rag.errors import ModelFailed
 from rag.papers import REFUSAL, Answer, Citation, Event, Paper, Quote, Sentence
@@ -147,6 +148,11 @@ class StandIn:
         self._papers = [LONG, YARN, MATHS, self.hostile]
 
     def answer(self, question: str) -> Answer:
+        if "hostile list" in question:
+            return listing(12, 2, tuple(replace(self.hostile, id=f"{self.hostile.id}{i}") for i in range(14)))
+        if "hostile sides" in question:
+            answer = listing(2, 0, (self.hostile, replace(self.hostile, id="other")))
+            return replace(answer, form="comparison", count=None)
         if "hostile" in question:
             text = self.hostile.abstract
             return Answer(

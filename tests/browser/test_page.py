@@ -185,6 +185,29 @@ def test_a_hostile_paper_does_nothing(page, listener):
     assert listener.heard == []
 
 
+def test_hostile_papers_in_lists_cards_and_copies_do_nothing(page, listener):
+    page.bring_to_front()
+    for question in ("hostile sides", "hostile list"):
+        turn = ask(page, question)
+        for button in turn.locator("[data-sort]").all():
+            button.click()
+        if turn.locator(".filter").count():
+            turn.locator(".filter").first.fill("<img src=x onerror")
+            assert turn.locator("tbody tr:visible").count() == 14
+        turn.locator("a.cite").first.click()
+        card = page.locator(".card.on")
+        for name in ("Copy citation", "Copy BibTeX"):
+            card.get_by_role("button", name=name).click()
+            assert eventually(lambda: "onerror" in page.evaluate("navigator.clipboard.readText()"))
+        card.get_by_role("button", name="Ask about this paper").click()
+        assert "<img src=x onerror" in page.locator("#scope").inner_text()
+        page.get_by_role("button", name="Ask all papers").click()
+        turn.get_by_role("button", name="Copy answer").click()
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.hacked") is None and listener.heard == []
+    assert page.locator("#page :is(img, svg, iframe, style, script, video, object)").count() == 0
+
+
 def test_maths_is_set_and_plain_text_is_exact(page):
     turn = ask(page, "maths")
     assert turn.locator("math").count() >= 3
