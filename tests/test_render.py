@@ -63,7 +63,7 @@ class Page(HTMLParser):
 
 
 ALLOWED = {
-    "article", "section", "header", "aside", "h1", "h2", "h3", "p", "div", "span", "a", "b", "bdi", "strong", "ul", "ol", "li",
+    "article", "section", "header", "aside", "h1", "h2", "h3", "p", "div", "span", "a", "b", "bdi", "em", "strong", "ul", "ol", "li",
     "details", "summary", "mark", "button", "pre", "code", "table", "thead", "tbody", "tr", "th", "td", "input", *maths._TAGS,
 }  # fmt: skip
 
@@ -270,6 +270,12 @@ def test_layout_of_lists_headings_and_bold():
     checked(html)
 
 
+def test_stress_is_set_where_it_is_meant():
+    assert "match <em>federated learning</em>:" in prose.draft_html("4 papers match *federated learning*:")
+    for words in ("A* and B*", "2 * 3 * 4", "f*g*h", r"\*not\*", "* one"):
+        assert "<em>" not in prose.draft_html("x " + words)
+
+
 def test_refusals_look_like_refusals():
     near = paper(title="Near one")
     page = checked(answer_html(Answer(REFUSAL, "refused", related=(near,))))
@@ -371,6 +377,14 @@ def test_what_a_list_adds_around_its_papers_stays():
     answer = listed(one, text="Some are old. 1 paper matches.")
     html = answer_html(Answer(answer.text + "\n\nNone is recent [1].", "answered", answer.sentences, answer.citations, 1, form="list"))
     assert "Some are old. 1 paper matches.</h3>" in html and html.index("</table>") < html.index("None is recent")
+
+
+@pytest.mark.parametrize("by", [" (Ann, ICLR 2024)", " (ICLR 2024)", ""])
+def test_a_line_of_a_list_is_known_by_its_title_and_any_of_its_byline(by):
+    one = paper("Alpha is one.", "First", authors=("Ann",), venue="ICLR 2024")
+    sentences = (Sentence("Alpha is one.", (1,), "supported"),)
+    html = answer_html(Answer(f"1 paper matches:\n\n- **First**{by}: “Alpha is one.” [1]", "answered", sentences, (cited(1, one),), 1, form="list"))
+    assert "<ul>" not in html and html.partition("<pre hidden>")[0].count("“Alpha is one.”") == 1
 
 
 def test_a_list_without_a_first_line_gets_its_number_anyway():

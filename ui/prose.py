@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice, takewhile
@@ -22,6 +22,7 @@ Link = Callable[[int, Sentence], "str | None"]
 
 _MARKER = re.compile(r"[ \t\u00a0]{0,3}\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
 _BOLD = re.compile(r"(?<![\w*])\*\*(?=[^\s*])([^\n]{1,160}?)(?<=[^\s*])\*\*(?![\w*])")
+_STRESS = re.compile(r"(?<![\w*\\])\*(?=[^\s*])([^\n*]{1,120}?)(?<=[^\s*])\*(?![\w*])")
 _STOP = re.compile(r"[.,;:!?]+(?=\s|$)")
 _CLOSING = re.compile(r"[\"'”’»)*.]{0,4}")
 _ITEM = re.compile(r"[ \t]*(?:(?P<bullet>[-*•])|(?P<number>\d{1,3})[.)])[ \t]+")
@@ -75,8 +76,8 @@ def _drafted(words: str) -> str:
     return _inline(words, lambda number, _: f'<span class="cite">{number}</span>', _NONE).strip()
 
 
-def pieces(answer: Answer, link: Link, heads: Mapping[int, str] | None = None, bare: bool = False) -> list[Piece]:
-    """The answer, cut up. `heads`: by number, what a piece on that citation begins with (its title, say). `bare`: such a piece
+def pieces(answer: Answer, link: Link, heads: Mapping[int, Sequence[str]] | None = None, bare: bool = False) -> list[Piece]:
+    """The answer, cut up. `heads`: by number, what a piece on that citation may begin with (its title, say), longest first. `bare`: such a piece
     doesn't repeat its own number."""
     places = _places(answer)
     if places is None:  # the sentences can't be found in the text: show them, since they carry the verdicts
@@ -139,13 +140,12 @@ def _squeeze(text: str) -> tuple[str, list[int]]:
     return "".join(text[i] for i in positions), positions
 
 
-def _pieces(text: str, places: list[_Place], link: Link, heads: Mapping[int, str], bare: bool = False) -> list[Piece]:
+def _pieces(text: str, places: list[_Place], link: Link, heads: Mapping[int, Sequence[str]], bare: bool = False) -> list[Piece]:
     found: list[Piece] = []
     first = 0
     for block in _blocks(text, places):
-        of = _of(text[block.start : block.end], heads)
-        if of:
-            block = replace(block, start=block.start + len(heads[of]))
+        of, head = _of(text[block.start : block.end], heads)
+        block = replace(block, start=block.start + len(head))
         while first < len(places) and places[first].end <= block.start:
             first += 1
         here = list(takewhile(lambda place, block=block: place.start < block.end, islice(places, first, None)))
@@ -154,11 +154,13 @@ def _pieces(text: str, places: list[_Place], link: Link, heads: Mapping[int, str
     return found
 
 
-def _of(words: str, heads: Mapping[int, str]) -> int:
-    """The citation with whose head the words begin; of several with the same head, the one that they cite."""
-    fitting = [number for number, head in heads.items() if words.startswith(head)]
-    cited = _numbers(words) if len(fitting) > 1 else set()
-    return next((number for number in fitting if number in cited), fitting[0] if fitting else 0)
+def _of(words: str, heads: Mapping[int, Sequence[str]]) -> tuple[int, str]:
+    """The citation with one of whose heads the words begin, and that head; of several citations, the one that they cite."""
+    fitting = [(number, head) for number, known in heads.items() for head in known if words.startswith(head)]
+    if len(fitting) > 1:
+        cited = _numbers(words)
+        fitting.sort(key=lambda each: (each[0] not in cited, -len(each[1])))
+    return fitting[0] if fitting else (0, "")
 
 
 def _blocks(text: str, places: list[_Place]) -> Iterator[_Block]:
@@ -243,15 +245,22 @@ def _behind(text: str, at: int, end: int) -> tuple[set[int], int]:
 
 
 def _inline(text: str, link: Link, sentence: Sentence) -> str:
-    """Bold, formulas and markers; everything else as it stands."""
+    """Bold, stress, formulas and markers; everything else as it stands."""
+
+    def stressed(part: str) -> str:
+        return _wrapped(part, _STRESS, "em", lambda each: _marked_up(each, link, sentence))
+
+    return _wrapped(text, _BOLD, "strong", stressed)
+
+
+def _wrapped(text: str, pattern: re.Pattern[str], tag: str, inner: Callable[[str], str]) -> str:
     out: list[str] = []
     at = 0
-    for bold in _BOLD.finditer(text):
-        out.append(_marked_up(text[at : bold.start()], link, sentence))
-        out.append(f"<strong>{_marked_up(bold[1], link, sentence)}</strong>")
-        at = bold.end()
-    out.append(_marked_up(text[at:], link, sentence))
-    return "".join(out)
+    for match in pattern.finditer(text):
+        out.append(inner(text[at : match.start()]))
+        out.append(f"<{tag}>{inner(match[1])}</{tag}>")
+        at = match.end()
+    return "".join(out) + inner(text[at:])
 
 
 def _marked_up(text: str, link: Link, sentence: Sentence) -> str:

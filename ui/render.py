@@ -146,7 +146,7 @@ def _spoken(answer: Answer) -> str:
     if answer.form == "list" and answer.count is not None:
         more = f", {len(answer.doubtful):,} more may match" if answer.doubtful else ""
         return f"{answer.count:,} paper{'s' * (answer.count != 1)} found{more}."
-    words = re.sub(r"\*\*|[ \t]?\[\d{1,3}(?:, ?\d{1,3})*\]", "", answer.text).strip()
+    words = re.sub(r"(?<!\w)\*{1,2}(?=\w)|(?<=\w)\*{1,2}(?!\w)|\*\*|[ \t]?\[\d{1,3}(?:, ?\d{1,3})*\]", "", answer.text).strip()
     odd = sum(sentence.verdict == "unsupported" for sentence in answer.sentences)
     doubt = f" {odd} sentence{'s are' if odd != 1 else ' is'} not backed by the abstracts." if odd else ""
     refused = "Not answered. " if answer.status == "refused" else ""

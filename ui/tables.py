@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rag.papers import Answer, Citation
 from ui import prose
@@ -27,7 +28,7 @@ def listing(id: str, answer: Answer, link: Link) -> str:
     before, by_paper, after = _shared_out(answer, link, bare=True)
     count = answer.count if answer.count is not None else len(answer.citations)
     if before and re.search(rf"\b({count:,}|{count})\b", _bare(before[0].html)):  # the text's own first line says how many
-        heading, before = before[0].html, before[1:]
+        heading, before = before[0].html.rstrip(":"), before[1:]
     else:
         heading = f"{count:,} paper{'s' * (count != 1)} match{'es' * (count == 1)}" if count else "No paper matches"
     rows = [_row(id, c, _paragraphs(by_paper.get(c.number, [])) or _quotes(c)) for c in answer.citations]
@@ -54,7 +55,7 @@ def _shared_out(answer: Answer, link: Link, bare: bool = False) -> tuple[list[Pi
     before: list[Piece] = []
     after: list[Piece] = []
     by_paper: dict[int, list[str]] = {}
-    for piece in prose.pieces(answer, link, {c.number: _head(c) for c in answer.citations if c.paper.title}, bare):
+    for piece in prose.pieces(answer, link, {c.number: _heads(c) for c in answer.citations if c.paper.title}, bare):
         if piece.of:
             by_paper.setdefault(piece.of, []).append(piece.html)
         else:
@@ -62,10 +63,10 @@ def _shared_out(answer: Answer, link: Link, bare: bool = False) -> tuple[list[Pi
     return before, by_paper, after
 
 
-def _head(citation: Citation) -> str:
-    """What a piece of the text on this paper begins with."""
-    by = f" ({citation.paper.byline})" if citation.paper.byline else ""
-    return f"**{citation.paper.title}**{by}: "
+def _heads(citation: Citation) -> list[str]:
+    """What a piece of the text on this paper may begin with: its title, and what there is of its byline."""
+    bylines = (citation.paper.byline, replace(citation.paper, authors=()).byline)
+    return [f"**{citation.paper.title}**{f' ({by})' if by else ''}: " for by in dict.fromkeys((*bylines, ""))]
 
 
 def _doubtful(id: str, answer: Answer) -> str:
