@@ -62,7 +62,7 @@ _PERSON = r"((?:[A-ZÀ-Ž][\w’'.-]*)(?: (?:[A-ZÀ-Ž][\w’'.-]*|van|von|de|de
 _AUTHORS = tuple(
     re.compile(before + _PERSON + after)
     for before, after in (
-        (r"\b(?i:(?:co-?)?(?:written|authored|published|papers?|works?|articles?|anything|something|everything|stuff|abstracts?)(?: here| in here)? by) ", ""),
+        (r"\b(?i:(?:co-?)?(?:written|authored|published|papers?|works?|articles?|anything|something|everything|stuff|abstracts?)(?: here| in here)?(?: (?:is|are|was|were))? by) ", ""),
         (r"\b(?i:(?:what|which|how many)\b.{0,40}\b(?:did|has|have|does|do)) ", r" (?i:\w* ?(?:writ(?:e|ten)|author(?:ed)?|publish(?:ed)?|co-?author(?:ed)?|contribut\w+)\b)"),
         (r"\b(?i:authors? (?:is|are|named|called|include|includes)|(?:whose|with the) (?:last |first |family |sur)?name(?: is)?|author whose (?:last |first |family |sur)?name is) ", ""),
         (r"\b(?i:(?:with|have|has|list|lists|listing|includ\w+)) ", r" (?i:as (?:an? |the |one of the )?(?:\w+ )?(?:co-?)?authors?|among (?:the|its|their) authors)"),
@@ -134,7 +134,7 @@ def criterion(question: str) -> Criterion:
     for feature, pattern in _ASKS_FEATURE.items():
         match = pattern.search(question)
         if match and _GIVES.search(question[: match.start()]) or match and feature != LINK and (_SAYS.search(question) or _IS_SAID.search(question)):
-            return Criterion("mention", f"{'no ' * negated}{_FEATURE_SHOWN[feature]}", feature=feature, negated=negated, abstract_only=True)
+            return Criterion("mention", _FEATURE_SHOWN[feature].replace("a ", "no ", 1) if negated else _FEATURE_SHOWN[feature], feature=feature, negated=negated, abstract_only=True)
     phrases = _phrases(question)
     if phrases:
         shown = " or ".join(f"“{phrase}”" for phrase in phrases)

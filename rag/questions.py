@@ -26,8 +26,8 @@ _POINTS_BACK = re.compile(
     re.IGNORECASE,
 )
 _ORDINAL = re.compile(
-    r"\b(?:(?:the|that) (first|second|third|fourth|fifth|last|former|latter|other|1st|2nd|3rd|4th|5th) ?(?:one|ones|paper|of (?:them|these|those)|method|work|study)?"
-    r"|paper (?:no\.? ?|number |#)?(\d{1,2})|\[(\d{1,2})\])(?=\W|$)",
+    r"(?:\b(?:the|that) (first|second|third|fourth|fifth|last|former|latter|other|1st|2nd|3rd|4th|5th) ?(?:one|ones|paper|of (?:them|these|those)|method|work|study)?"
+    r"|\bpaper (?:no\.? ?|number |#)?(\d{1,2})|\[(\d{1,2})\])(?=\W|$)",
     re.IGNORECASE,
 )
 _CONTINUES = re.compile(
