@@ -7,7 +7,7 @@ Pure rules over words. A literal criterion (mentions a word, gives a link, is fr
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .lexical import STOP_WORDS
 from .papers import Paper
@@ -48,18 +48,21 @@ _WITHOUT = re.compile(
 )
 _LOOSE = re.compile(r"(?:say(?:s|ing)? (?:something |anything )?about|talk(?:s|ing)? (?:about|of)|speak(?:s|ing)? of|(?:explicitly )?cit(?:e|es|ing)|show(?:s|ing)? up|appear(?:s|ing)?|us(?:e|es|ing))", re.IGNORECASE)
 _STOP = re.compile(r"[?!;:]|\.(?:\s|$)|\s[–—-]\s|,(?= (?:please|pls|using|and (?:how|which|what|give|list)|i |in (?:the|any|their) ))", re.IGNORECASE)
-_OR = re.compile(r"\s*,\s*(?:or |and )?|\s*/\s*|\s+(?:and/)?or(?: at least)?\s+", re.IGNORECASE)
+_OR = re.compile(r"\s*,\s*(?:or |and |nor )?|\s*/\s*|\s+(?:(?:and/)?or(?: at least)?|nor)\s+", re.IGNORECASE)
 _AND = re.compile(_OR.pattern + r"|\s+and\s+", re.IGNORECASE)
 _ANY_OF = re.compile(r"\b(?:one|any|either) of (?:them|these|those|the)\b|\beither\b", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“”«»]([^\"“”«»]{2,80})[\"“”«»]|(?<!\w)['‘’]([^'‘’]{2,80})['‘’](?!\w)")
 _NAMED = re.compile(r"(?<![\w-])(?:[A-Z]{2,}[\w+.-]*\w|[A-Z]?[a-z]+[A-Z][\w-]*|[A-Za-z][\w]*-?\d[\w.-]*|[A-Z][a-z]+(?: [A-Z][a-z]+)+)(?![\w-])")
-_NEGATED = re.compile(r"\b(?:not|n['’]t|never|without|no)\b(?= (?:\w+ ){0,2}(?:mention|nam|contain|giv|us|refer|say|cit|a |any |link|github|stat|provid|includ))", re.IGNORECASE)
-_YEAR = re.compile(r"\b(?:from|in|of|since|before|after|published in|until)(?: the)?(?: year)? ((?:19|20)\d\d)\b", re.IGNORECASE)
+_NEGATED = re.compile(r"\b(?:not|n['’]t|never|without|no)\b(?= (?:\w+ ){0,2}(?:mention|nam|contain|giv|us|refer|say|cit|a |any |link|github|stat|provid|includ))|\bneither\b", re.IGNORECASE)
+_YEAR = re.compile(
+    r"\b(?:published )?(from|in|of|since|before|after|until)(?: the)?(?: year)? ((?:19|20)\d\d)\b(?: (?:or|and) (later|newer|after|onwards?|earlier|older|before)\b)?", re.IGNORECASE
+)
+_PAPERS_OF_YEAR = re.compile(rf"(\b{_PAPERS}(?: (?:that )?(?:were |are )?(?:dated|written|appeared))?) {_YEAR.pattern}", re.IGNORECASE)
 _PERSON = r"((?:[A-ZÀ-Ž][\w’'.-]*)(?: (?:[A-ZÀ-Ž][\w’'.-]*|van|von|de|der|den|di|la|le|el|bin))*)"
 _AUTHORS = tuple(
     re.compile(before + _PERSON + after)
     for before, after in (
-        (r"\b(?i:(?:co-?)?(?:written|authored|published|papers?|works?|articles?|anything|something|everything|stuff|abstracts?)(?: here| in here)? by) ", ""),
+        (r"\b(?i:(?:co-?)?(?:written|authored|published|papers?|works?|articles?|anything|something|everything|stuff|abstracts?)(?: here| in here)?(?: (?:is|are|was|were))? by) ", ""),
         (r"\b(?i:(?:what|which|how many)\b.{0,40}\b(?:did|has|have|does|do)) ", r" (?i:\w* ?(?:writ(?:e|ten)|author(?:ed)?|publish(?:ed)?|co-?author(?:ed)?|contribut\w+)\b)"),
         (r"\b(?i:authors? (?:is|are|named|called|include|includes)|(?:whose|with the) (?:last |first |family |sur)?name(?: is)?|author whose (?:last |first |family |sur)?name is) ", ""),
         (r"\b(?i:(?:with|have|has|list|lists|listing|includ\w+)) ", r" (?i:as (?:an? |the |one of the )?(?:\w+ )?(?:co-?)?authors?|among (?:the|its|their) authors)"),
@@ -70,7 +73,7 @@ _FILLER = re.compile(
     rf"please|pls|plz|thanks?|list|enumerate|name|them|those|these|show|give|find|tell|get|collect|i|we|me|us|my|our|you|your|which|what|who|where|how|many|just|curious|all|every(?:thing)?|each|"
     rf"any(?:thing|where|one)?|some|of|the|here|there|a|an|single|{_PAPERS}|collection|library|do|does|did|is|are|was|were|be|been|have|has|had|can|could|would|will|that|this|it|its|their|they|whose|in|to|on|about|for|with|at|"
     rf"as|by|from|into|and|or|so|also|like|want|see|need|least|words?|terms?|phrases?|strings?|names?|mention(?:s|ed)?|only|not|don['’]t|doesn['’]t|using|use|say|something|literally|text|title|once|somewhere|report|number|"
-    rf"authors?|people|someone|anyone|ever|explicitly|exact|write|writes?|writing|whom|whose|lists?|all|two|one|ones|such|included|including|says|please|again|too|opens?|starts?|terms?|know|interested|be|i'd|i’d|i'm|these|bring|up|refer|refers|come|comes|more|than|both|either|abstract's",
+    rf"authors?|people|someone|anyone|ever|explicitly|exact|write|writes?|writing|whom|whose|lists?|all|two|one|ones|such|included|including|says|please|again|too|opens?|starts?|terms?|know|interested|be|i'd|i’d|i'm|these|bring|up|refer|refers|come|comes|more|than|both|either|neither|abstract's",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(r",? (?:either (?:as|in|on)|(?<=, )whatever|(?<=, )whichever|whether|for example|for instance|e\.g\.|i\.e\.|as an? \w+|no matter|regardless)\b.*", re.IGNORECASE)
@@ -91,9 +94,10 @@ _CONTRIBUTION_WORDS = re.compile(
 
 @dataclass(frozen=True)
 class Criterion:
-    """`kind`: "mention" (a phrase or a feature in title or abstract), "record" (authors, year), "all", or "topic". `shown`: the
-    criterion in words, for the answer. `text`: what to search for, if topical. `bare`: a kind of contribution is asked for and no
-    subject ("introduce a data set"). `loose`: a phrase that is neither quoted nor a name, so that its subject may be meant."""
+    """`kind`: "mention" (a phrase or a feature in title or abstract), "record" (authors, year), "all", or "topic"; `years` (first and
+    last) are asked of all kinds. `shown`: the criterion in words, for the answer. `text`: what to search for, if topical. `bare`: a kind of
+    contribution is asked for and no subject ("introduce a data set"). `loose`: a phrase that is neither quoted nor a name, so that its
+    subject may be meant."""
 
     kind: str
     shown: str = ""
@@ -114,6 +118,11 @@ def criterion(question: str) -> Criterion:
     record = _record(question)
     if record:
         return record
+    of_year = _PAPERS_OF_YEAR.search(question)
+    if of_year:
+        rest = criterion(f"{question[: of_year.start()]}{of_year[1]}{question[of_year.end() :]}")
+        year = _YEAR.search(question, of_year.end(1))
+        return replace(rest, kind="record" if rest.kind == "all" else rest.kind, shown=", ".join(filter(None, (rest.shown, year[0]))), years=_years(year))
     abstract_only = bool(re.search(r"\babstracts?\b", question, re.IGNORECASE))
     negated = bool(_NEGATED.search(question))
     unwanted: tuple[str, ...] = ()
@@ -125,7 +134,7 @@ def criterion(question: str) -> Criterion:
     for feature, pattern in _ASKS_FEATURE.items():
         match = pattern.search(question)
         if match and _GIVES.search(question[: match.start()]) or match and feature != LINK and (_SAYS.search(question) or _IS_SAID.search(question)):
-            return Criterion("mention", f"{'no ' * negated}{_FEATURE_SHOWN[feature]}", feature=feature, negated=negated, abstract_only=True)
+            return Criterion("mention", _FEATURE_SHOWN[feature].replace("a ", "no ", 1) if negated else _FEATURE_SHOWN[feature], feature=feature, negated=negated, abstract_only=True)
     phrases = _phrases(question)
     if phrases:
         shown = " or ".join(f"“{phrase}”" for phrase in phrases)
@@ -148,15 +157,19 @@ def _record(question: str) -> Criterion | None:
     author = next((match for pattern in _AUTHORS if (match := pattern.search(question))), None)
     year = _YEAR.search(question)
     rest = " ".join(word for word in _YEAR.sub(" ", question).split() if not _FILLER.fullmatch(word.strip("?!.,;:")))
-    years = (0, 9999)
-    if year:
-        at, word = int(year[1]), year[0].split()[0].lower()
-        years = {"since": (at, 9999), "after": (at + 1, 9999), "before": (0, at - 1), "until": (0, at)}.get(word, (at, at))
+    years = _years(year) if year else (0, 9999)
     if author:
         return Criterion("record", f"by {author[1]}", author=author[1].rstrip("."), years=years)
     if year and not re.findall(r"\w{3,}", re.sub(r"\b(?:published|dated|year|years|came|appeared)\b|(?:19|20)\d\d", " ", rest, flags=re.IGNORECASE)):
         return Criterion("record", year[0], years=years)
     return None
+
+
+def _years(match: re.Match[str]) -> tuple[int, int]:
+    at, word, further = int(match[2]), match[1].lower(), (match[3] or "").lower()
+    if further:
+        return (0, at) if further in ("earlier", "older", "before") else (at, 9999)
+    return {"since": (at, 9999), "after": (at + 1, 9999), "before": (0, at - 1), "until": (0, at)}.get(word, (at, at))
 
 
 def _phrases(question: str) -> tuple[str, ...]:
@@ -198,11 +211,11 @@ def _distinct(phrases: list[str], words: int = 6) -> tuple[str, ...]:
 
 def pattern(phrase: str) -> re.Pattern[str]:
     """Finds a phrase in a text: whole words, whatever their case, hyphens and plural endings; a name may carry a version, but
-    GPT-3 is not found in GPT-3.5."""
+    GPT-3 is not found in GPT-3.5, and GPT3 is the same as GPT-3."""
     words = re.findall(r"[^\W_]+(?:[+.^][^\W_]+)*\+*", phrase)
     if words and len(words[-1]) > 3 and words[-1].endswith("s") and not words[-1].endswith("ss"):
         words[-1] = words[-1][:-1]
-    joined = r"(?:['’]s)?[\s–—_-]*(?:(?<=\s)(?:and|or) \w+ )?".join(re.escape(word) for word in words)
+    joined = r"(?:['’]s)?[\s–—_-]*(?:(?<=\s)(?:and|or) \w+ )?".join(re.sub(r"(?<=[^\W\d_]{2})(?=\d)", r"[\\s–—_-]?", re.escape(word)) for word in words)
     ending = r"(?![\w])(?!\.\d)" if words and words[-1][-1].isdigit() else r"(?:s|es|['’]s|d|ed)?(?:[- ]?v?\d[\d.]*\w?)?(?![\w])"
     return re.compile(rf"(?<![^\W_]){joined}{ending}", re.IGNORECASE)
 

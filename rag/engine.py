@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Collection, Generator, Iterator, Sequence
 
 from . import extractive, generative, lexical, listing
-from .answerable import UNSTATED, answerability, unstated
+from .answerable import UNSTATED, answerability, unknown_names, unstated
 from .calls import silently
 from .criteria import criterion
 from .errors import ModelFailed
@@ -75,6 +75,9 @@ def _quoted(library: Library, query: str, found: list[Found], within: Collection
     started = time.perf_counter()
     rarity = library.rarity(lexical.terms(query))
     chosen, comparing = about(library, query, found, within)
+    if comparing and unknown_names(query, rarity):  # no other paper stands in for a side that no abstract names
+        chosen = [s for s in chosen if s.named] or chosen
+        comparing = len(chosen) > 1
     first = list(dict.fromkeys(s.found.hit.paper.id for s in chosen))
     by_id = {f.hit.paper.id: f for f in [*(s.found for s in reversed(chosen)), *found]}
     ordered = sorted(by_id.values(), key=lambda f: (_place(f, first), -f.hit.score))
@@ -109,7 +112,7 @@ def _listed(
     near: list[Found] = []
     judged = Judged()
     if asked.kind == "all":
-        return _size(library, question)
+        return _size(library, question, within)
     matches: list[listing.Match] = []
     if asked.kind != "topic":
         papers = library.papers()
@@ -171,11 +174,12 @@ def _timed(answer: Answer, timings: dict[str, float], started: float) -> Answer:
     return replace(answer, timings={**timings, "total": time.perf_counter() - started})
 
 
-def _size(library: Library, question: str) -> Answer:
-    years = sorted({p.year for p in library.papers() if p.year})
+def _size(library: Library, question: str, within: Collection[str] | None) -> Answer:
+    papers = [p for p in library.papers() if within is None or p.id in within]
+    years = sorted({p.year for p in papers if p.year})
     when = "" if not years else f" from {years[0]}" if years[0] == years[-1] else f" from {years[0]} to {years[-1]}"
-    text = f"This library holds {len(library):,} papers{when}. `askpapers list` shows them all; ask which of them are about a subject, mention a word or are by someone."
-    return Answer(text, "chat", query=question, count=len(library))
+    text = f"{'This library holds' if within is None else 'You have chosen'} {len(papers):,} papers{when}. `askpapers list` shows them all; ask which of them are about a subject, mention a word or are by someone."
+    return Answer(text, "chat", query=question, count=len(papers))
 
 
 def _small_talk(library: Library, question: str) -> Answer:

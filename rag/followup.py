@@ -1,7 +1,8 @@
 """A follow-up made complete in itself by rules: the question, with the titles of the papers that it points back to.
 
-Adds titles and nothing else, so what is carried over can be seen in the query. A question that names a paper of its own, or says
-that it changes the subject, or is about another paper for all that the search can tell, is left as it is.
+Adds titles and nothing else, so what is carried over can be seen in the query ("the other one", once it is known which, becomes
+"that one", for it compares nothing any more). A question that names a paper of its own, or says that it changes the subject, or is
+about another paper for all that the search can tell, is left as it is.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def standalone(question: str, turns: Sequence[tuple[str, Answer]], library: Sear
         return f"{question} {_aspect(turns, library)}".strip() if not rest and _ONLY_ABOUT.search(question) else question
     papers = _pointed_at(question, spoken, turns)
     if papers:
-        return _with(question, papers)
+        return _with(_OTHER.sub("that one", question) if len(papers) == 1 else question, papers)
     last = spoken[-1]
     if len(terms(question)) and not _belongs(question, last, library, within):
         return question
@@ -109,7 +110,7 @@ def _pointed_at(question: str, spoken: Sequence[Paper], turns: Sequence[tuple[st
 
 
 def _first_seen(turns: Sequence[tuple[str, Answer]]) -> list[Paper]:
-    return list({c.paper.id: c.paper for _, answer in reversed(turns) for c in answer.citations[:1]}.values())[::-1]
+    return list({c.paper.id: c.paper for _, answer in turns for c in answer.citations[:1]}.values())
 
 
 def _belongs(question: str, last: Paper, library: Searched, within: Collection[str] | None) -> bool:

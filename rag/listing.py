@@ -65,7 +65,7 @@ class Match(NamedTuple):
 def exact(criterion: Criterion, papers: Iterable[Paper]) -> list[Match]:
     """The papers that meet a literal criterion, in the given order."""
     if criterion.kind == "mention":
-        return [Match(paper, 1.0, span) for paper in papers for meets, span in [mention(criterion, paper)] if meets]
+        return [Match(paper, 1.0, span) for paper in papers for meets, span in [mention(criterion, paper)] if meets and recorded(criterion, paper)]
     return [Match(paper, 1.0, None) for paper in papers if recorded(criterion, paper)]
 
 
@@ -76,7 +76,7 @@ def topical(question: str, criterion: Criterion, found: Sequence[Found]) -> list
     sure = 1 / (1 + np.exp(-(rows @ WEIGHTS + BIAS))) if len(rows) else np.empty(0)
     if criterion.bare and rows[:, -1].any():
         sure = np.where(rows[:, -1] > 0, np.maximum(sure, SURE), np.minimum(sure, SURE - 0.01))
-    matches = [Match(f.hit.paper, float(p), _nearest(f)) for f, p in zip(found, sure) if p >= DOUBTFUL]
+    matches = [Match(f.hit.paper, float(p), _nearest(f)) for f, p in zip(found, sure) if p >= DOUBTFUL and recorded(criterion, f.hit.paper)]
     return sorted(matches, key=lambda m: -m.sure)
 
 

@@ -97,6 +97,8 @@ class Names:
             return False
         if NAME.fullmatch(text) and self._written[_singular(text)]:
             return self._written[_singular(text)] <= _SHARED  # LLM and CLIP are in the names of some papers, and in the abstracts of many
+        if "-" in text[1:-1] and folded(text) in self._own:
+            return rarity(text) >= _RARE - 0.1
         return len(text) > 2 and rarity(text) >= (_RARE if text[:1].isupper() else _RARER) and (len(text) > 3 or any(map(str.isdigit, text)) or text[:1].isupper())
 
 

@@ -26,8 +26,8 @@ _POINTS_BACK = re.compile(
     re.IGNORECASE,
 )
 _ORDINAL = re.compile(
-    r"\b(?:(?:the|that) (first|second|third|fourth|fifth|last|former|latter|other|1st|2nd|3rd|4th|5th) ?(?:one|ones|paper|of (?:them|these|those)|method|work|study)?"
-    r"|paper (?:no\.? ?|number |#)?(\d{1,2})|\[(\d{1,2})\])(?=\W|$)",
+    r"(?:\b(?:the|that) (first|second|third|fourth|fifth|last|former|latter|other|1st|2nd|3rd|4th|5th) ?(?:one|ones|paper|of (?:them|these|those)|method|work|study)?"
+    r"|\bpaper (?:no\.? ?|number |#)?(\d{1,2})|\[(\d{1,2})\])(?=\W|$)",
     re.IGNORECASE,
 )
 _CONTINUES = re.compile(
@@ -52,7 +52,7 @@ _LIST = re.compile(
     rf"|^\W*(?:please |pls )?(?:list|enumerate)\b(?! (?:of|the (?:main|key|steps|stages|three|two|four)))"
     rf"|\b(?:find|show|give|get|tell)(?: me| us)?(?: all| every| everything| the| any)*(?: relevant)? {_MANY}\b"
     rf"|\bgot (?:any ?thing|any {_MANY})\b|\banything (?:on|about|for|in) .+(?:\ball of it\b|\blist\b)"
-    rf"|^\W*{_MANY} (?:that|which|who|on|about|with|naming|using|mentioning|where|whose|from|by|in|for|of|concerned|dealing|studying|to)\b"
+    rf"|^\W*{_MANY} (?:that|which|who|on|about|with|naming|using|mentioning|where|whose|from|by|in|for|of|concerned|dealing|studying|to|published|since|before|after)\b"
     rf"|\bwhat (?:all )?(?:do|have) (?:we|you|they) (?:have|got)(?: here)? (?:on|about|for|in|from|by)\b|\bwhat (?:have|do) (?:we|you) (?:got|have)\W*$|\blist what\b"
     rf"|[:,?.–-]\s*(?:which|what) {_MANY}\W*$|[:;,–-]\s*{_MANY}\W*$|\b{_MANY},? (?:please|pls)\W*$"
     rf"|\b(?:which|how many|any|all|list|what) (?:ones )?of (?:them|these|those)\b|\b(?:list|name) (?:them|those|everything|all|whatever)\b|\blist (?:please|pls)\b|\ball that apply\b|\ball of (?:them|it)\W*(?:please|pls)?\W*$|[.?!,:;–-]\s*list(?: (?:them|all|please|pls))?\W*$"
@@ -60,7 +60,7 @@ _LIST = re.compile(
     rf"|^\W*(?:and )?who (?:else )?(?:all )?(?:works?|tackles?|builds?|does|studies|uses|mentions?|writes?|names?|deals?|applies|investigates|addresses)\b|\bwho (?:builds|does|mentions|names|uses|writes|cites) (?:them|it|one)?\W*$"
     rf"|\b(?:is|are|was|were)\b.{{1,60}}\bin any (?:abstract|paper|title)s?\b|\b(?:named|mentioned|used|cited) by (?:any|some)(?:one|body)\b|\bwho (?:\w+ ){{0,3}}(?:mentions?|names?|writes|says)\b"
     rf"|\bwhere (?:is|are|does|do) .{{1,80}}\b(?:mentioned|found|used|occurs?|appears?|named|come up|turn up)\b|\bwhere (?:the|this) (?:word|term|name|phrase)\b|\beverything (?:with|on|about|that|by)\b"
-    rf"|^\W*mentions of\b|\bmentions,? but\b|\b(?:in|from) (?:whose|which|what) (?:abstract|paper)s?\b|\bwhose (?:abstract|paper|title)s?\b|\b(?:methods|works?|ideas|anything) anyone\b|\bwhat['’]?s there\W*$"
+    rf"|\b(?:do|does|did) any {NOUNS_FOR_PAPERS} (?:here )?(?:mention|name)\b|^\W*mentions of\b|\bmentions,? but\b|\b(?:in|from) (?:whose|which|what) (?:abstract|paper)s?\b|\bwhose (?:abstract|paper|title)s?\b|\b(?:methods|works?|ideas|anything) anyone\b|\bwhat['’]?s there\W*$"
     rf"|^\W*(?:[\w-]+ ){{1,4}}papers\b(?! (?:say|do|are|is|was|were|have|differ|agree|compare|propose|show|find|use|claim))|^\W*paper titles\b|\b(?:anything|something|papers?|works?|articles?) by [A-Z]|\bwhat (?:did|has|have) [A-ZÀ-Ž][\w’'-]+ [A-ZÀ-Ž][\w’'-]+ (?:write|written|publish|published|do|done)\b"
     rf"|\bhow many (?:authors|of (?:them|these|those|the)|there)\b.*\b{_MANY}\b|\b(?:are|have) there (?:any )?(?:other |more )?{_MANY}\b",
     re.IGNORECASE,
@@ -148,6 +148,8 @@ def is_foreign(question: str) -> bool:
     join sentences with."""
     letters = [c for c in question if c.isalpha()]
     if letters and sum(not unicodedata.name(c, "").startswith(("LATIN", "GREEK")) for c in letters) > 0.3 * len(letters):
+        return True
+    if "¿" in question:
         return True
     words = re.findall(r"[^\W\d_]+", question.lower())
     return sum(word in _OTHER_TONGUES for word in words) >= 2 and sum(word in _ENGLISH for word in words) <= 1
