@@ -25,7 +25,7 @@ from rag.questions import is_foreign
 QUESTIONS = Path(__file__).parent / "questions" / "seeds.jsonl"
 _SENTENCE_KINDS = ("described", "named", "fact", "how-why", "casual", "two-facts")
 _ANSWER_KINDS = (*_SENTENCE_KINDS, "comparison", "robust", "off-subject", "subject-absent")
-FALSE_REFUSALS = 0.035
+FALSE_REFUSALS = 0.025
 """The share of answerable tuning questions of these kinds that may be refused. (Lists and dialogues, nearly half of all, are
 refused more rarely.)"""
 _CUTS = np.arange(0.05, 0.6, 0.01)
