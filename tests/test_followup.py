@@ -102,7 +102,8 @@ def test_what_is_carried_over_shows_in_the_query_and_is_a_title_only(seeds: Libr
 def test_what_about_another_paper_asks_of_it_what_was_asked_before(seeds: Library):
     answer = talk(seeds, "What does AgentBench measure?", "and its limitations?", "what about Jumanji?")
     assert "limitations" in answer.query and "AgentBench" not in answer.query
-    assert talk(seeds, "How many environments does AgentBench have?", "what about Jumanji?").query == "what about Jumanji? (How many environments does have?)"
+    answer = talk(seeds, "How many environments does AgentBench have?", "what about Jumanji?")
+    assert "environments" in answer.query and "AgentBench" not in answer.query
 
 
 def test_who_says_that_the_subject_changes_is_taken_at_his_word(seeds: Library):
