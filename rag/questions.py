@@ -66,7 +66,7 @@ _LIST = re.compile(
     re.IGNORECASE,
 )
 _OF_CONTENT = re.compile(
-    rf"\b(?:what|how) (?:do|does|did|can|should) (?:the|these|those|all|both|any|two) (?:two |other )?{NOUNS_FOR_PAPERS}\b|\b(?:the|these|those|both|two|three) (?:two |three )?{_MANY} (?:say|agree|differ|disagree|report|claim|conclude|compare)\b",
+    rf"\b(?:what|how) (?:do|does|did|can|should) (?:(?:the|these|those|all|both|any|two|other) )+{NOUNS_FOR_PAPERS}\b|\b(?:the|these|those|both|two|three) (?:two |three )?{_MANY} (?:say|agree|differ|disagree|report|claim|conclude|compare)\b",
     re.IGNORECASE,
 )
 _COMPARES = re.compile(

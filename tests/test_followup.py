@@ -99,6 +99,18 @@ def test_what_is_carried_over_shows_in_the_query_and_is_a_title_only(seeds: Libr
     assert talk(seeds, "and its limitations?").query == "and its limitations?"
 
 
+def test_what_about_another_paper_asks_of_it_what_was_asked_before(seeds: Library):
+    answer = talk(seeds, "What does AgentBench measure?", "and its limitations?", "what about Jumanji?")
+    assert "limitations" in answer.query and "AgentBench" not in answer.query
+    answer = talk(seeds, "How many environments does AgentBench have?", "what about Jumanji?")
+    assert "environments" in answer.query and "AgentBench" not in answer.query
+
+
+def test_who_says_that_the_subject_changes_is_taken_at_his_word(seeds: Library):
+    question = "Something else: what are its limitations?"
+    assert talk(seeds, "What does AgentBench measure?", question).query == question
+
+
 def test_the_same_talk_gives_the_same_answers_again_and_from_stored_turns(seeds: Library):
     questions = ["What does AgentBench measure?", "and its limitations?", "what about Jumanji?", "compare them"]
     whole, again = seeds.conversation(), seeds.conversation()

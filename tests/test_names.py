@@ -57,6 +57,14 @@ def test_a_name_that_many_papers_write_stands_for_none():
     assert found("What do LLMs do?") == [] and found("Are LLMs better than AgentBench?") == [("AgentBench", ("agent",))]
 
 
+def test_a_name_that_papers_share_stands_for_none_even_if_one_of_them_is_called_so():
+    clip = Names([Paper("own", "CLIP: Words and Pictures", "We present CLIP."), *(Paper(f"p{n}", f"Study {n}", "We use CLIP.") for n in range(4))])
+    assert clip.mentions("What is CLIP?", lambda text: 1.0) == []
+    alike = Names([Paper(f"p{n}", f"Bend: Part {n}", f"Part {n} is short.") for n in range(4)])
+    assert alike.mentions("What is bend?", lambda text: 1.0) == []
+    assert Names([Paper("own", "CLIP: Words and Pictures", "We present CLIP."), Paper("p", "Study", "We use CLIP.")]).mentions("What is CLIP?", lambda text: 1.0)[0].papers == ("own",)
+
+
 def test_a_name_that_one_other_paper_writes_leads_there_but_is_not_its_own():
     mention = next(m for m in NAMES.mentions("What of SAC?", rarity))
     assert mention.papers == ("uni",) and not mention.own

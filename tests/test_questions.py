@@ -30,7 +30,8 @@ def test_a_question_for_every_paper_of_a_kind_asks_for_a_list(question: str):
 @pytest.mark.parametrize(
     "question",
     ["What does AgentBench measure?", "How many environments does AgentBench have?", "What do the papers say about pruning?", "Which model does WildChat use?",
-     "list the main steps of SliceGPT", "What are the limitations of the paper?", "Which paper introduces AgentBench?", "How do these papers differ?"],
+     "list the main steps of SliceGPT", "What are the limitations of the paper?", "Which paper introduces AgentBench?", "How do these papers differ?",
+     "What do all the papers say about pruning?", "What can all these papers tell us?"],
 )  # fmt: skip
 def test_a_question_about_what_papers_say_asks_for_no_list(question: str):
     assert not asks_for_list(question)
@@ -49,7 +50,7 @@ def test_a_comparison_is_told(question: str, true: bool):
     ("question", "expected"),
     [("What is BEND and how many tasks has it?", ["What is BEND", "how many tasks has it?"]), ("What is BEND? What is GAIA?", ["What is BEND?", "What is GAIA?"]),
      ("Who made it, and where is it released?", ["Who made it", "where is it released?"]), ("What is BEND; who made it?", ["What is BEND", "who made it?"]),
-     ("How does BEND work and improve things?", ["How does BEND work and improve things?"]), ("What are its strengths and weaknesses?", ["What are its strengths and weaknesses?"]),
+     ("How does BEND work and improve things?", ["How does BEND work and improve things?"]), ("What are its strengths and weaknesses?", ["What are its strengths and weaknesses?"]), ("Why? And how?", ["Why? And how?"]),
      ("and its limits? (How Realistic Is It? A Study)", ["and its limits? (How Realistic Is It? A Study)"])],
 )  # fmt: skip
 def test_several_questions_in_one_are_divided_and_one_is_left_whole(question: str, expected: list[str]):
