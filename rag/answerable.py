@@ -53,7 +53,7 @@ def unknown_names(question: str, rarity: Mapping[str, float]) -> set[str]:
     if question.isupper():
         return set()
     asked = " ".join(part for part in re.split(r"(?<=[.?!\n])\s+", ADDRESS.sub(" ", question)) if _ASKS.search(part))
-    return {name.lower() for name in NAME.findall(asked) if len(name) > 2 and all(rarity.get(word, 0.0) >= 1.0 for word in _stems(name))}
+    return {name for name in NAME.findall(asked) if len(name) > 2 and all(rarity.get(word, 0.0) >= 1.0 for word in _stems(name))}
 
 
 def features(question: str, found: Sequence[Found], rarity: Mapping[str, float], named: bool) -> np.ndarray:

@@ -85,7 +85,10 @@ def _quoted(library: Library, query: str, found: list[Found], within: Collection
     lacking = len(chosen) == 1 and unstated(query, chosen[0].found.hit.paper, rarity, chosen[0].named)
     what = asks_of_record(query) if len(chosen) == 1 and chosen[0].named else ""
     record = extractive.recorded(query, chosen[0], what, found) if what else None
-    if likely >= 0.5 and lacking and not record:
+    if likely >= 0.5 and lacking and not record and not chosen[0].named:
+        answer = extractive.refusal(query, found)
+        likely *= UNSTATED
+    elif likely >= 0.5 and lacking and not record:
         answer = extractive.unstated(query, chosen[0], rarity, found)
         likely *= UNSTATED
     elif record:
@@ -94,6 +97,9 @@ def _quoted(library: Library, query: str, found: list[Found], within: Collection
         answer = extractive.answer(query, chosen, comparing, rarity, found)
     else:
         answer = extractive.refusal(query, found)
+    unknown = sorted(unknown_names(query, rarity)) if answer.status == "refused" else []
+    if unknown:
+        answer = replace(answer, notice=f"No abstract here mentions {' or '.join(unknown[:3])}. {answer.notice}".strip())
     if is_foreign(query):
         answer = replace(answer, notice=f"{_FOREIGN} {answer.notice}".strip())
     timings["choose"] = time.perf_counter() - started

@@ -6,6 +6,7 @@ that is also a plain word counts in lower case only if few papers use the word.
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections import Counter, defaultdict
 from typing import Callable, Iterable, NamedTuple
@@ -26,6 +27,8 @@ _WORDS = re.compile(r"[^\s,;:?!()\[\]\"“”«»/、。？！\u3040-\u30ff\u4e0
 ADDRESS = re.compile(r"https?://[^\s<>\"]+|\b10\.\d{4,}/[^\s<>\"]+|\b(?:openreview|arxiv|doi):\s?[^\s<>\"]+", re.IGNORECASE)
 _LONGEST = 5
 """Words in a name."""
+_TYPED, _LIKE = 6, 0.84
+"""Letters, and likeness as difflib has it, from which an unknown word is taken for a name that was typed wrong."""
 _RARE, _RARER = 0.62, 0.75
 _SHARED = 3
 """Papers that may write a name before it stands for none of them."""
@@ -51,6 +54,7 @@ class Names:
         self._written: Counter[str] = Counter()
         """In how many papers a name stands, as written, but for a plural s."""
         self._by: dict[str, set[str]] = defaultdict(set)
+        self._single: list[str] | None = None
         self._addresses: dict[str, set[str]] = defaultdict(set)
         for paper in papers:
             for address in (paper.id, paper.link, paper.doi):
@@ -78,6 +82,12 @@ class Names:
                     continue
                 text = re.sub(r"(?:['’]s?|[.*]+)$", "", question[words[first].start() : words[first + length - 1].end()]).lstrip("'‘’*")
                 papers, own = self._papers(text, length)
+                if not papers and length == 1 and len(text) >= _TYPED and rarity(text) >= 1:
+                    papers, own = self._misspelt(text), True
+                    if papers:
+                        taken.update(place)
+                        found.append(Mention(words[first].start(), words[first].end(), tuple(sorted(papers)), own))
+                    continue
                 if papers and len(papers) <= _SHARED and self._meant(text, length, rarity):
                     taken.update(place)
                     found.append(Mention(words[first].start(), words[first + length - 1].end(), tuple(sorted(papers)), own))
@@ -89,6 +99,15 @@ class Names:
         if called or length > 1:
             return called or set(), True
         return self._by.get(_singular(text)) or set(), False
+
+    def _misspelt(self, text: str) -> set[str]:
+        """The papers of the name that a word which no paper holds comes near to, if one does."""
+        if self._single is None:
+            self._single = [name for name in self._head if len(name) >= _TYPED - 1 and len(name) < 25]
+        name = folded(text)
+        alike = [other for other in self._single if other[0] == name[0] and abs(len(other) - len(name)) <= 1]
+        near = difflib.get_close_matches(name, alike, 1, _LIKE)
+        return self._head[near[0]] if near else set()
 
     def _meant(self, text: str, length: int, rarity: Callable[[str], float]) -> bool:
         if length > 1:

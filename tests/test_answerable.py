@@ -40,7 +40,7 @@ def test_the_features_are_as_they_are_said_to_be():
 
 @pytest.mark.parametrize(
     ("question", "names"),
-    [("How does ZorbFormer differ?", {"zorbformer"}), ("Compare YaRN and AgentBench", {"yarn"}), ("How does AgentBench differ?", set()), ("HOW DOES ZORBFORMER DIFFER?", set()),
+    [("How does ZorbFormer differ?", {"ZorbFormer"}), ("Compare YaRN and AgentBench", {"YaRN"}), ("How does AgentBench differ?", set()), ("HOW DOES ZORBFORMER DIFFER?", set()),
      ("I know ZorbFormer well. What is AgentBench?", set()), ("What is https://example.org/ZorbFormer?", set()), ("How do zorbformers differ?", set())],
 )  # fmt: skip
 def test_a_name_that_no_abstract_holds_is_unknown_where_something_is_asked_of_it(question: str, names: set[str]):

@@ -94,3 +94,10 @@ def test_a_papers_names_are_the_head_of_its_title_and_what_it_presents():
 
 def test_folding_leaves_letters_and_digits():
     assert folded(r"$\mathbb{D}^2$ Pruning") == folded("d2-pruning") == "d2pruning" and folded("?!") == ""
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("agentbnech", True), ("AgentBnch", True), ("MyAgentBench", False), ("benchmarks", False)])
+def test_a_name_that_was_typed_wrong_is_still_found_and_another_name_is_not_taken_for_it(seeds, typed: str, meant: bool):
+    found = seeds.names().mentions(f"environments in {typed}", lambda text: 0.5 if text == "benchmarks" else 1.0 if "Bn" in text or "bn" in text or "My" in text else 0.1)
+    papers = [seeds.paper(i).title.split(":")[0] for m in found for i in m.papers]
+    assert ("AgentBench" in papers) == meant
