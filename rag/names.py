@@ -105,7 +105,7 @@ class Names:
         if self._single is None:
             self._single = [name for name in self._head if len(name) >= _TYPED - 1 and len(name) < 25]
         name = folded(text)
-        alike = [other for other in self._single if other[0] == name[0] and abs(len(other) - len(name)) <= 1]
+        alike = [other for other in self._single if other[:1] == name[:1] and abs(len(other) - len(name)) <= 1]
         near = difflib.get_close_matches(name, alike, 1, _LIKE)
         return self._head[near[0]] if near else set()
 
