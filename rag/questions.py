@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+MOST_PARTS = 4
+"""Questions in one that are answered one by one; more are a text, not questions."""
 MAX_QUESTION = 4000
 """Characters that are searched; what is past it is left out of the search, not of the conversation."""
 
@@ -140,7 +142,7 @@ def parts(question: str) -> list[str]:
     if len(merged) > 1 and not _ASKS.search(merged[-1]):
         last = merged.pop()
         merged[-1] = f"{merged[-1]} {last}"
-    return merged
+    return merged if len(merged) <= MOST_PARTS else [question.strip()]
 
 
 def is_foreign(question: str) -> bool:

@@ -107,7 +107,7 @@ def test_what_about_another_paper_asks_of_it_what_was_asked_before(seeds: Librar
 
 
 def test_who_says_that_the_subject_changes_is_taken_at_his_word(seeds: Library):
-    question = "Something else: what are its limitations?"
+    question = "New question: which environments are there to test agents in?"
     assert talk(seeds, "What does AgentBench measure?", question).query == question
 
 
