@@ -73,7 +73,10 @@ def _parser() -> argparse.ArgumentParser:
         one.set_defaults(run=run)
         return one
 
-    _page_options(command("chat", _chat, "open the chat page in a browser"))
+    chat = command("chat", _chat, "open the chat page in a browser")
+    _page_options(chat)
+    for option in chat._actions:  # what was said before `chat` counts, too: a default must not put a password away
+        option.default = argparse.SUPPRESS if option.dest in ("host", "port", "auth", "root_path", "no_browser") else option.default
     ask = command("ask", _ask, "answer one question, with sources", data)
     ask.add_argument("question", nargs="+", help="the question; quotes around it are optional")
     search = command("search", _search, "find papers, best first", data)

@@ -25,7 +25,7 @@ _ASKS_FEATURE = {
     LINK: re.compile(r"\b(?:links?|urls?|web ?(?:page|site|address|link)s?|home ?pages?|project pages?|repo(?:s|sitory|sitories)?)\b", re.IGNORECASE),
     PERCENT: re.compile(r"\bpercent(?:age|ages)?\b|(?<!\d)%(?!\d)", re.IGNORECASE),
 }
-_GIVES = re.compile(r"\b(?:giv\w*|ha(?:s|ve|ving)|with|contain\w*|includ\w*|provid\w*|point\w* (?:to|at)|offer\w*|stat\w*|link\w*|report\w*|carry|come with|mention\w*|quot\w*|collecting)\b", re.IGNORECASE)
+_GIVES = re.compile(r"\b(?:giv\w*|ha(?:s|ve|ving)|with|contain\w*|includ\w*|provid\w*|point\w* (?:to|at)|offer\w*|stat\w*|link\w*|report\w*|carry|come with|mention\w*|quot\w*|collecting|releas\w*|shar\w*|publish\w*|open-?sourc\w*|host\w*|put)\b", re.IGNORECASE)
 _SAYS = re.compile(
     r"\b(?:mention(?:s|ing)?|nam(?:es?|ing)(?! (?:them|all|the papers|everything|every|me|those|each|the ones))|contain(?:s|ing)?|"
     r"(?:us(?:e|es|ing)|with|has|have|hold|say|says|contain|contains|includes?|having|saying|write|carry)(?: literally)? (?:the|a) (?:exact )?(?:words?|terms?|phrases?|names?|strings?|expressions?)|"
@@ -54,6 +54,7 @@ _ANY_OF = re.compile(r"\b(?:one|any|either) of (?:them|these|those|the)\b|\beith
 _QUOTED = re.compile(r"[\"“”«»]([^\"“”«»]{2,80})[\"“”«»]|(?<!\w)['‘’]([^'‘’]{2,80})['‘’](?!\w)")
 _NAMED = re.compile(r"(?<![\w-])(?:[A-Z]{2,}[\w+.-]*\w|[A-Z]?[a-z]+[A-Z][\w-]*|[A-Za-z][\w]*-?\d[\w.-]*|[A-Z][a-z]+(?: [A-Z][a-z]+)+)(?![\w-])")
 _NEGATED = re.compile(r"\b(?:not|n['’]t|never|without|no)\b(?= (?:\w+ ){0,2}(?:mention|nam|contain|giv|us|refer|say|cit|a |any |link|github|stat|provid|includ))|\bneither\b", re.IGNORECASE)
+_NOT_ABOUT = re.compile(r"\b(?:not|aren['’]t|isn['’]t|nothing|unrelated) (?:about|on|concerned|related|deal\w*|to do|to)\b", re.IGNORECASE)
 _YEAR = re.compile(
     r"\b(?:published )?(from|in|of|since|before|after|until)(?: the)?(?: year)? ((?:19|20)\d\d)\b(?: (?:or|and) (later|newer|after|onwards?|earlier|older|before)\b)?", re.IGNORECASE
 )
@@ -63,7 +64,7 @@ _AUTHORS = tuple(
     re.compile(before + _PERSON + after)
     for before, after in (
         (r"\b(?i:(?:co-?)?(?:written|authored|published|papers?|works?|articles?|anything|something|everything|stuff|abstracts?)(?: here| in here)?(?: (?:is|are|was|were))? by) ", ""),
-        (r"\b(?i:(?:what|which|how many)\b.{0,40}\b(?:did|has|have|does|do)) ", r" (?i:\w* ?(?:writ(?:e|ten)|author(?:ed)?|publish(?:ed)?|co-?author(?:ed)?|contribut\w+)\b)"),
+        (r"\b(?i:(?:(?:what|which|how many)\b.{0,40}\b)?(?:did|has|have|does|do)) ", r" (?i:\w* ?(?:writ(?:e|ten)|author(?:ed)?|publish(?:ed)?|co-?author(?:ed)?|contribut\w+)\b)"),
         (r"\b(?i:authors? (?:is|are|named|called|include|includes)|(?:whose|with the) (?:last |first |family |sur)?name(?: is)?|author whose (?:last |first |family |sur)?name is) ", ""),
         (r"\b(?i:(?:with|have|has|list|lists|listing|includ\w+)) ", r" (?i:as (?:an? |the |one of the )?(?:\w+ )?(?:co-?)?authors?|among (?:the|its|their) authors)"),
         (r"\b(?i:is|are) ", r" (?i:an? (?:co-?)?authors? (?:of|on|in))"),
@@ -78,9 +79,9 @@ _FILLER = re.compile(
 )
 _ASIDE = re.compile(r",? (?:either (?:as|in|on)|(?<=, )whatever|(?<=, )whichever|whether|for example|for instance|e\.g\.|i\.e\.|as an? \w+|no matter|regardless)\b.*", re.IGNORECASE)
 _TOPICAL_FILLER = re.compile(
-    rf"\b(?:please|pls|plz|list|enumerate|name|them|show|give|find|tell|get|me|us|which|what|how|many|all|every|any|anyone|each|of|the|these|those|here|there|{_PAPERS}|do|does|did|we|you|have|got|what's|that|who|are|is|in|to|on|about|"
+    rf"(?<![\w-])(?:please|pls|plz|list|enumerate|name|them|show|give|find|tell|get|me|us|which|what|how|many|all|every|any|anyone|each|of|the|these|those|here|there|{_PAPERS}|do|does|did|we|you|have|got|what's|that|who|are|is|in|to|on|about|"
     rf"a|an|i|i'd|i'm|as|like|want|need|would|could|for|with|whatever|purpose|relevant|recent|several|one|ones|their|its|it|apply|anything|concerned|deal(?:s|ing)?|look(?:s|ing)? into|looking|surveying|into|main|core|central|topic|"
-    rf"subject|problem|whose)\b",
+    rf"subject|problem|whose)(?![\w-])",
     re.IGNORECASE,
 )
 
@@ -96,7 +97,7 @@ _CONTRIBUTION_WORDS = re.compile(
 class Criterion:
     """`kind`: "mention" (a phrase or a feature in title or abstract), "record" (authors, year), "all", or "topic"; `years` (first and
     last) are asked of all kinds. `shown`: the criterion in words, for the answer. `text`: what to search for, if topical. `bare`: a kind of
-    contribution is asked for and no subject ("introduce a data set"). `loose`: a phrase that is neither quoted nor a name, so that its
+    contribution is asked for and no subject ("introduce a data set"). `every`: all of the phrases are to be there, not any. `loose`: a phrase that is neither quoted nor a name, so that its
     subject may be meant."""
 
     kind: str
@@ -111,6 +112,7 @@ class Criterion:
     bare: bool = False
     unwanted: tuple[str, ...] = ()
     loose: bool = False
+    every: bool = False
 
 
 def criterion(question: str) -> Criterion:
@@ -138,9 +140,14 @@ def criterion(question: str) -> Criterion:
     phrases = _phrases(question)
     if phrases:
         shown = " or ".join(f"“{phrase}”" for phrase in phrases)
+        joined = _joined(phrases, question)
+        every, phrases = bool(joined), joined or phrases
+        shown = f" {'and' if every else 'or'} ".join(f"“{phrase}”" for phrase in phrases)
         loose = not _QUOTED.search(question) and all(" " in phrase and not _NAMED.search(phrase) for phrase in phrases)
         shown += f" but not {' or '.join(f'“{phrase}”' for phrase in unwanted)}" if unwanted else ""
-        return Criterion("mention", shown, phrases=phrases, negated=negated, abstract_only=abstract_only, unwanted=unwanted, loose=loose, text=_subject(question))
+        return Criterion("mention", shown, phrases=phrases, negated=negated, abstract_only=abstract_only, unwanted=unwanted, loose=loose, every=every, text=_subject(question))
+    if _NOT_ABOUT.search(question):
+        return Criterion("unlike", _subject(question))
     bare = not re.findall(r"\w{3,}", _TOPICAL_FILLER.sub(" ", _CONTRIBUTION_WORDS.sub(" ", question)))
     text = _subject(question)
     return Criterion("topic", text, text=text, bare=bare) if text else Criterion("all")
@@ -194,6 +201,14 @@ def _phrases(question: str) -> tuple[str, ...]:
     return phrases
 
 
+def _joined(phrases: tuple[str, ...], question: str) -> tuple[str, ...]:
+    """The phrases of "both A and B", each of which is to be there; none if that is not asked."""
+    if len(phrases) != 1 or _QUOTED.search(question) or _ANY_OF.search(question):
+        return ()
+    parts = [re.sub(r"^(?:also|both) ", "", part.strip()) for part in re.split(r"\s+and\s+(?:also\s+)?|\s*&\s*", phrases[0])]
+    return tuple(parts) if len(parts) > 1 and all(re.search(r"\w\w", part) for part in parts) else ()
+
+
 def _trimmed(part: str) -> str:
     """A part of a question without the words that ask, at both its ends."""
     words = part.strip(" .?!,:;'\"()-").split()
@@ -224,7 +239,9 @@ def mention(criterion: Criterion, paper: Paper) -> tuple[bool, Span | None]:
     """Whether the paper meets a "mention" criterion, and the first sentence of its abstract that shows it (none if the title
     does, or if it is met by an absence)."""
     patterns = [_FEATURES[criterion.feature]] if criterion.feature else [pattern(phrase) for phrase in criterion.phrases]
-    found = any(p.search(paper.abstract) for p in patterns)
+    some = all if criterion.every else any
+    where = paper.abstract if criterion.abstract_only or not criterion.every else f"{paper.title}\n{paper.abstract}"
+    found = some(p.search(where) for p in patterns)
     spans = sentences(paper.abstract) if found else []
     shows = next((span for span in spans if any(p.search(paper.abstract, span.start, span.end) for p in patterns)), None)
     if any(pattern(phrase).search(f"{paper.title}\n{paper.abstract}") for phrase in criterion.unwanted):

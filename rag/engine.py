@@ -42,8 +42,8 @@ def respond(library: Library, question: str, complete: Complete | None, query: s
     if not len(library):
         yield from _told(Answer("This library holds no papers yet. Add some with `askpapers add FILE`, then ask again.", "chat", query=query), timings, started)
         return
-    if asks_for_list(question):
-        listed = yield from _listed(library, question, complete, within, timings)
+    if asks_for_list(question) or query != question and "(" not in query and asks_for_list(query):
+        listed = yield from _listed(library, question if asks_for_list(question) else query, complete, within, timings)
         if listed:
             yield from _told(listed, timings, started)
             return
@@ -100,6 +100,8 @@ def _quoted(library: Library, query: str, found: list[Found], within: Collection
     unknown = sorted(unknown_names(query, rarity)) if answer.status == "refused" else []
     if unknown:
         answer = replace(answer, notice=f"No abstract here mentions {' or '.join(unknown[:3])}. {answer.notice}".strip())
+    if answer.status == "refused" and within is not None:
+        answer = replace(answer, notice=f"Only {len(within):,} chosen papers were asked. {answer.notice}".strip())
     if is_foreign(query):
         answer = replace(answer, notice=f"{_FOREIGN} {answer.notice}".strip())
     timings["choose"] = time.perf_counter() - started
@@ -117,6 +119,8 @@ def _listed(
     asked = criterion(question)
     near: list[Found] = []
     judged = Judged()
+    if asked.kind == "unlike":
+        return replace(extractive.refusal(question, ()), form="list", notice="What papers are not about can't be read off their abstracts. Ask which are about it; the others are the rest.")
     if asked.kind == "all":
         return _size(library, question, within)
     matches: list[listing.Match] = []

@@ -59,7 +59,7 @@ _KINDS = tuple(
 )  # fmt: skip
 _COUNTED = re.compile(r"\b(?:how many|(?:the |what )?number of)\s+((?:[a-z-]+\s+){0,3}[a-z-]+)", re.IGNORECASE)
 _WHICH = re.compile(r"\b(?:which|what|whose)(?:'s| is| are| was| were)?(?: the| exact| kind of| type of| sort of| name of(?: the)?)*\s+((?:[\w-]+\s+){0,1}[\w-]+)", re.IGNORECASE)
-_REACH = 6
+_REACH = 8
 """Words between a number and the noun that it counts."""
 
 

@@ -6,6 +6,7 @@ state that kind of detail.
 
 from __future__ import annotations
 
+import re
 from typing import Mapping, Sequence
 
 import numpy as np
@@ -20,6 +21,10 @@ from .subjects import Subject
 ENOUGH = 0.8
 """Sentences are added until the chance that the asked one is among them, as the relevance scores have it, is so high."""
 _MOST_RELATED = 3
+_ASKS_SEVERAL = re.compile(r"\b(?:two|three|four|five|six|stages|steps|phases|parts|components|problems|pitfalls|shortcomings|factors|aspects|contributions|challenges|reasons|kinds|types|ways)\b", re.IGNORECASE)
+_COUNTS = re.compile(r"\((?:1|i|a)\)|\b1\)|\b(?:first(?:ly)?|one|on (?:the )?one hand)\b", re.IGNORECASE)
+_COUNTS_ON = re.compile(r"^\W*(?:\(?(?:[2-5]|ii+|iv|[b-e])\)|(?:second|third|fourth|final|last)(?:ly)?\b|on the other|the (?:second|third|other)\b)|[;,] and \(?[2-5]\)", re.IGNORECASE)
+_REST = 3
 _PRESENTED = 5.0
 """What it counts for a sentence that it presents the paper, if nothing else is asked."""
 _RELATED = 0.5
@@ -67,6 +72,7 @@ def recorded(query: str, subject: Subject, what: str, found: Sequence[Found]) ->
     paper = subject.found.hit.paper
     told = {
         "authors": f"was written by {', '.join(paper.authors)}" if paper.authors else "",
+        "number of authors": f"has {len(paper.authors)} author{'s' * (len(paper.authors) != 1)}: {', '.join(paper.authors)}" if paper.authors else "",
         "year": f"appeared in {paper.venue if str(paper.year) in paper.venue else paper.year}" if paper.year else "",
         "venue": f"appeared at {paper.venue}" if paper.venue else "",
     }[what]
@@ -74,7 +80,7 @@ def recorded(query: str, subject: Subject, what: str, found: Sequence[Found]) ->
         return None
     sentence = f"{paper.title} {told}."
     return Answer(
-        text=f"**{paper.title}** {told}. [1]",
+        text=f"{sentence} [1]",
         status="answered",
         sentences=(Sentence(sentence, (1,), "supported"),),
         citations=(Citation(1, paper),),
@@ -95,7 +101,21 @@ def pick(subject: Subject, rarity: Mapping[str, float], room: int) -> list[Span]
     order = np.argsort(-scores, kind="stable")[:room]
     chances = np.exp(scores - scores.max(initial=-np.inf)) if len(scores) else scores
     chances = np.cumsum((chances / chances.sum())[order]) if len(scores) else chances
-    return [spans[i] for i in order[: int(np.searchsorted(chances, ENOUGH)) + 1]]
+    chosen = [int(i) for i in order[: int(np.searchsorted(chances, ENOUGH)) + 1]]
+    return [spans[i] for i in _with_rest_of_list(found.hit.paper.abstract, spans, chosen, subject.asked)]
+
+
+def _with_rest_of_list(abstract: str, spans: Sequence[Span], chosen: list[int], asked: str) -> list[int]:
+    """The chosen sentences; where one begins to count up what is asked for, those that count on come before lesser ones."""
+    if not _ASKS_SEVERAL.search(asked):
+        return chosen
+    for i in chosen[:2]:
+        rest = []
+        while len(rest) < _REST and i + len(rest) + 1 < len(spans) and _COUNTS_ON.search(abstract[slice(*spans[i + len(rest) + 1])]):
+            rest.append(i + len(rest) + 1)
+        if rest and _COUNTS.search(abstract[slice(*spans[i])]):
+            return list(dict.fromkeys([i, *rest, *chosen[: max(0, len(chosen) - len(rest))]]))
+    return chosen
 
 
 def _room(papers: int, parts: int) -> int:

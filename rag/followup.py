@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from typing import Collection, Mapping, Protocol, Sequence
 
+from .criteria import criterion
 from .lexical import all_terms, terms
 from .names import NAME, Names, without
 from .papers import Answer, Paper
-from .questions import changes_subject, compares, is_small_talk, needs_context
+from .questions import asks_for_list, changes_subject, compares, is_small_talk, needs_context
 from .retrieve import Found
 
 _NEAR, _FAR = 0.12, 0.25
@@ -28,6 +29,7 @@ _OTHER = re.compile(r"\bthe other(?: one| paper| method| study)?\b", re.IGNORECA
 _THE_ONE = re.compile(r"\b(?:the|that) ((?:[\w-]+ ){1,3})(?:one|paper|study|work|method)\b", re.IGNORECASE)
 _THEM = re.compile(r"\b(?:them|both|these|those|the two|each)\b", re.IGNORECASE)
 _OF_THEM = re.compile(r"\b(?:of|among|from) (?:these|those|them)\b|\b(?:these|those) (?:papers|ones)\b", re.IGNORECASE)
+_ANOTHER = re.compile(r"^\W*(?:and|or|also|(?:and )?(?:what|how) about)(?: (?:about|on|by|for))?:? ((?:[^\s?.!,;]+ ?){1,5})[?.!]*$", re.IGNORECASE)
 _ONLY_ABOUT = re.compile(r"^\W*(?:(?:and|but|ok(?:ay)?|so)[,.]? )?(?:what|how) about\b|^\W*and\b", re.IGNORECASE)
 
 
@@ -44,6 +46,9 @@ def standalone(question: str, turns: Sequence[tuple[str, Answer]], library: Sear
     spoken = _spoken_of(turns)
     if not spoken or changes_subject(question) or is_small_talk(question):
         return question
+    again = _listed_again(question, turns)
+    if again:
+        return again
     names = library.names()
     named = [m for m in names.mentions(question, lambda text: max(library.rarity(all_terms(text)).values(), default=1.0)) if m.own]
     if named:
@@ -56,6 +61,17 @@ def standalone(question: str, turns: Sequence[tuple[str, Answer]], library: Sear
     if len(terms(question)) and not _belongs(question, last, library, within):
         return question
     return _with(question, [last])
+
+
+def _listed_again(question: str, turns: Sequence[tuple[str, Answer]]) -> str:
+    """After a list, "and GPT-3?" asks for the same kind of list again; empty for any other question."""
+    last = next((answer for _, answer in reversed(turns) if answer.status != "chat"), None)
+    match = _ANOTHER.match(question)
+    if not last or last.form != "list" or not match or needs_context(match[1]):
+        return ""
+    kind = criterion(last.query).kind
+    form = {"mention": "Which papers mention {}?", "record": "Papers by {}", "topic": "Papers about {}"}.get(kind, "")
+    return form.format(match[1].strip()) if form and asks_for_list(last.query) else ""
 
 
 def narrowed(question: str, turns: Sequence[tuple[str, Answer]]) -> list[str] | None:
@@ -120,6 +136,8 @@ def _belongs(question: str, last: Paper, library: Searched, within: Collection[s
     here = library.find(question, 1, within=(last.id,))
     if not best or not here:
         return bool(here)
+    if all(rarity >= 1 for rarity in library.rarity(terms(question)).values()):
+        return False  # pizza, after GAIA
     behind = best[0].hit.score - here[0].hit.score
     words = re.findall(r"\w+", question)
     unknown = any(all(library.rarity([w]).get(w, 1.0) >= 1.0 for w in all_terms(name)) for name in NAME.findall(question))

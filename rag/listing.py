@@ -108,15 +108,16 @@ def answer(query: str, criterion: Criterion, matches: Sequence[Match], total: in
     citations = tuple(Citation(n, m.paper, _quotes(m)) for n, m in enumerate(sure, 1))
     apart = tuple(Citation(n, m.paper, _quotes(m)) for n, m in enumerate(doubtful, len(sure) + 1))
     if not sure:
-        told = f"None of the {total:,} abstracts {_verb(criterion, 1)}."
+        told = f"None of the {total:,} {'papers' if criterion.kind == 'record' else 'abstracts'} {_verb(criterion, 1)}."
         return replace(refusal(query, near), notice=told, count=0, form="list", doubtful=apart)
     head = f"**{len(sure):,} of {total:,} papers** {_verb(criterion, len(sure))}:"
     if apart:
-        head = f"{head[:-1]}; {len(apart)} more may, and are not counted:"
+        head = f"{head[:-1]} ({len(apart)} more may; they are not counted):"
+    why = "the title says so" if criterion.kind == "mention" and not criterion.negated else f"its record says that it is {criterion.shown}" if criterion.kind == "record" else "it doesn't"
     return Answer(
-        text="\n".join([head, "", *(_line(c) for c in citations)]),
+        text="\n".join([head, "", *(_line(c, why) for c in citations)]),
         status="answered",
-        sentences=tuple(Sentence(c.quotes[0].text if c.quotes else c.paper.title, (c.number,), "supported") for c in citations),
+        sentences=tuple(Sentence(c.quotes[0].text if c.quotes else f"{c.paper.title}: {why}", (c.number,), "supported") for c in citations),
         citations=citations,
         count=len(sure),
         query=query,
@@ -136,8 +137,8 @@ def _verb(criterion: Criterion, count: int) -> str:
     return f"{'seems' if one else 'seem'} to match *{criterion.shown}*"
 
 
-def _line(citation: Citation) -> str:
-    quote = f": “{citation.quotes[0].text}”" if citation.quotes else ""
+def _line(citation: Citation, why: str) -> str:
+    quote = f": “{citation.quotes[0].text}”" if citation.quotes else f": {why}"
     byline = f" ({citation.paper.byline})" if citation.paper.byline else ""
     return f"- **{citation.paper.title}**{byline}{quote} [{citation.number}]"
 

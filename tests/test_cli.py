@@ -230,3 +230,11 @@ def test_the_page_says_who_can_reach_it(arguments, environment, said, monkeypatc
 def test_a_password_for_the_page_has_a_user_name(login, monkeypatch, capsys):
     assert main(["--auth", login]) == 1
     assert "user:password" in capsys.readouterr().err
+
+
+def test_a_password_said_before_the_command_is_not_put_away_by_it():
+    from rag.__main__ import _parser
+
+    before = _parser().parse_args(["--auth", "a:b", "--port", "7995", "chat"])
+    assert (before.auth, before.port, before.host) == ("a:b", 7995, "127.0.0.1")
+    assert _parser().parse_args(["chat", "--auth", "c:d"]).auth == "c:d"

@@ -42,7 +42,7 @@ def test_a_phrase_is_not_found_in_another_word_or_version(phrase: str, text: str
     [("Which papers mention GPT-3?", ("GPT-3",)), ("which papers mention diffusion or GPT-4", ("diffusion", "GPT-4")), ("which papers mention GPT-4, CLIP, or LoRA?", ("GPT-4", "CLIP", "LoRA")),
      ('papers with the words "optimal transport"', ("optimal transport",)), ("Which abstracts say ‘in the wild’ or “chain of thought”?", ("chain of thought", "in the wild")),
      ("in which abstracts does the word robust occur?", ("robust",)), ("Is GPT-4 mentioned in any abstract?", ("GPT-4",)), ("Does any paper mention NeRF?", ("NeRF",)),
-     ("which papers mention GPT-4 and CLIP", ("GPT-4 and CLIP",)), ("Which papers mention one of these: LoRA and CLIP?", ("LoRA", "CLIP"))],
+     ("which papers mention GPT-4 and CLIP", ("GPT-4", "CLIP")), ("Which papers mention one of these: LoRA and CLIP?", ("LoRA", "CLIP"))],
 )  # fmt: skip
 def test_the_words_that_are_to_be_mentioned_are_read_from_the_question(question: str, phrases: tuple[str, ...]):
     asked = criterion(question)
@@ -126,3 +126,14 @@ def test_everything_is_asked_for_by_no_criterion_at_all():
 @pytest.mark.parametrize(("question", "bare"), [("Which papers introduce a benchmark?", True), ("Which papers introduce a benchmark for agents?", False)])
 def test_a_kind_of_contribution_is_told_from_a_subject(question: str, bare: bool):
     assert criterion(question).bare is bare
+
+
+@pytest.mark.parametrize(("question", "every"), [("which papers mention both CLIP and LAION?", True), ("papers that mention CLIP or LAION", False), ('which papers mention "search and rescue"?', False)])
+def test_a_and_b_are_both_to_be_mentioned_and_a_or_b_either(question: str, every: bool):
+    asked = criterion(question)
+    both, one = Paper("1", "T", "We use CLIP on LAION, and search and rescue."), Paper("2", "T", "We use CLIP.")
+    assert asked.every == every and mention(asked, both)[0] and mention(asked, one)[0] == ("or" in question)
+
+
+def test_what_papers_are_not_about_is_told_apart_from_what_they_are_about():
+    assert criterion("Which papers are not about robots?").kind == "unlike" and criterion("Which papers are about robots?").kind == "topic"

@@ -139,3 +139,15 @@ def test_many_talks_at_once_give_the_answers_that_they_give_one_after_another(se
     for thread in threads:
         thread.join()
     assert [at_once.get(n) for n in range(len(threads))] == alone + alone
+
+
+def test_after_a_list_another_name_asks_for_the_same_kind_of_list(seeds: Library):
+    assert talk(seeds, "papers by Jie Tang", "and Danqi Chen?").count == 1
+    again = talk(seeds, "Which papers mention GPT-4?", "what about LAION?")
+    assert again.form == "list" and again.query == "Which papers mention LAION?"
+
+
+@pytest.mark.parametrize("question", ["and pizza?", "asdf qwer zxcv", "what about the weather?"])
+def test_words_that_no_abstract_knows_are_not_asked_of_the_paper_spoken_of(seeds: Library, question: str):
+    answer = talk(seeds, "What is GAIA?", question)
+    assert answer.status == "refused" and answer.query == question

@@ -69,7 +69,7 @@ def test_a_literal_list_is_exact(many: Library, question: str, ids):
 def test_a_list_of_nothing_is_refused_and_says_that_every_paper_was_looked_at(many: Library, question: str, told: str):
     answer = many.ask(question)
     assert (answer.text, answer.status, answer.form, answer.count, answer.citations) == (REFUSAL, "refused", "list", 0, ())
-    assert answer.notice == f"None of the 300 abstracts {told}."
+    assert answer.notice == f"None of the 300 {'papers' if told.startswith('is ') else 'abstracts'} {told}."
 
 
 def test_a_list_of_a_subject_looks_past_the_first_hits(open_library: Callable[..., Library]):
@@ -122,7 +122,7 @@ def test_doubtful_papers_are_apart_numbered_on_and_neither_cited_nor_counted():
     question = "Which papers are about whales?"
     listed = answer(question, criterion(question), [match(0, 0.9), match(1, SURE), match(2, SURE - 0.01)], 94, [])
     assert (listed.count, [c.number for c in listed.citations], [c.number for c in listed.doubtful]) == (2, [1, 2], [3])
-    assert "Paper 2" not in listed.text and listed.text.startswith("**2 of 94 papers** seem to match *whales*; 1 more may, and are not counted:")
+    assert "Paper 2" not in listed.text and listed.text.startswith("**2 of 94 papers** seem to match *whales* (1 more may; they are not counted):")
     assert quoting_exactly(listed) and listed.doubtful[0].quotes[0].text == "Another one." and len(listed.sentences) == 2
 
 
