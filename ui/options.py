@@ -1,7 +1,7 @@
 """The settings panel: every setting with its value and where it comes from, and the few that a reader may change for this page.
 
 Never shows a key, and takes no address, name or key from the page: what it may change is whether the configured model writes the
-answers, and how many papers it is shown.
+answers, how many papers it is shown, and whether it checks its sentences again.
 """
 
 from __future__ import annotations
@@ -18,22 +18,24 @@ MOST_PAPERS = 20
 
 @dataclass(frozen=True)
 class Options:
-    """What one page has changed; None and False for nothing."""
+    """What one page has changed; None, and False for `quotes_only`, for nothing."""
 
     quotes_only: bool = False
     papers: int | None = None
+    second_check: bool | None = None
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Options:
         """From what a browser sent, which may be anything."""
         papers = str(data.get("papers", ""))
         number = int(papers) if papers.isascii() and papers.isdigit() and len(papers) < 4 else 0
-        return cls(data.get("quotes_only") in (True, "true", "on"), min(number, MOST_PAPERS) or None)
+        return cls(data.get("quotes_only") in (True, "true", "on"), min(number, MOST_PAPERS) or None, {"on": True, "off": False}.get(str(data.get("second_check"))))
 
     def applied(self, library: Any) -> Any:
         """The library, answering so."""
         changes: dict[str, Any] = {"model": ""} if self.quotes_only else {}
         changes |= {"papers_in_prompt": self.papers} if self.papers else {}
+        changes |= {} if self.second_check is None else {"second_check": self.second_check}
         return library.answering(**changes) if changes else library
 
 
@@ -49,6 +51,9 @@ def _changeable(settings: Settings, options: Options) -> str:
             " to choose here.</p></section>"
         )
     papers = options.papers or settings.papers_in_prompt
+    said = {None: f"as set ({'on' if settings.second_check else 'off'})", True: "on", False: "off"}
+    value = {None: "", True: "on", False: "off"}
+    checks = "".join(f'<option value="{value[k]}"{" selected" * (options.second_check is k)}>{words}</option>' for k, words in said.items())
     at = f" at {escape(settings.model_host)}" if settings.model_host else ""
     return (
         '<form id="options" class="panel"><fieldset><legend>Who answers, on this page</legend>'
@@ -57,6 +62,7 @@ def _changeable(settings: Settings, options: Options) -> str:
         f'<label><input type="radio" name="quotes_only" value="true"{" checked" * options.quotes_only}> Sentences of the abstracts, quoted; nothing leaves'
         " this library</label></fieldset>"
         f'<label>Papers that the model is shown <input name="papers" type="number" min="1" max="{MOST_PAPERS}" value="{papers}"></label>'
+        f'<label>Second check of each sentence, by the model itself <select name="second_check">{checks}</select></label>'
         "<p>Kept for this page, until it is closed.</p></form>"
     )
 

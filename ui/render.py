@@ -7,10 +7,12 @@ to a paper or to a place on the page, an image, a style or a script.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import count, zip_longest
 
 from rag import export
+from rag.names import NAME
 from rag.papers import Answer, Paper, Sentence
 from ui import cards, prose, tables
 from ui.cards import evidence
@@ -113,7 +115,8 @@ def welcome(papers: int, examples: Sequence[str]) -> str:
 
 
 def examples(papers: Iterable[Paper], limit: int = 4) -> list[str]:
-    """Questions that this library can answer, made of its own titles, from all over the library: a subject, a name, ..."""
+    """Questions that this library can answer, made of its own titles and names: a subject, a name, a list, a comparison."""
+    papers = list(papers)
     titles = list(
         dict.fromkeys(" ".join(p.title.split()) for p in papers if p.abstract and not re.search(r"[$\\<>?“”]", p.title))
     )
@@ -122,7 +125,15 @@ def examples(papers: Iterable[Paper], limit: int = 4) -> list[str]:
     of_subjects = _spread("What does “{}” propose?", subjects, limit)
     of_names = _spread("What is {}?", names, limit)
     both = [question for pair in zip_longest(of_subjects, of_names) for question in pair if question]
-    return both[:limit]
+    compared = [f"How do {names[0]} and {names[len(names) // 2]} differ?"] if len(names) > 1 else []
+    return [*both[: limit - 2], *_listed(papers), *compared, *both[limit - 2 :]][:limit]
+
+
+def _listed(papers: Sequence[Paper]) -> list[str]:
+    """A question for a list: of the papers that mention a name which some of them mention, neither one nor many."""
+    told = Counter(name for paper in papers for name in set(NAME.findall(paper.abstract)) if name.isalnum() and len(name) > 3)
+    some = [(count, name) for name, count in told.items() if 3 <= count <= 12]
+    return [f"Which papers mention {max(some)[1]}?"] if some else []
 
 
 def plain(answer: Answer) -> str:

@@ -87,7 +87,7 @@ window.askPapersShelf = (() => {
     } else if (target.id === "files") { add([...target.files]); target.value = ""; }
     else if (target.form?.id === "options") {
       const data = Object.fromEntries(new FormData(target.form));
-      keep("options", { quotes_only: data.quotes_only === "true", papers: data.papers });
+      keep("options", { quotes_only: data.quotes_only === "true", papers: data.papers, second_check: data.second_check });
       renew();
     }
   });

@@ -139,7 +139,7 @@ class StandIn:
         self.before = list(turns)
         return Conversation(self)
 
-    def answering(self, model: str | None = None, papers_in_prompt: int = 6) -> StandIn:
+    def answering(self, model: str | None = None, papers_in_prompt: int = 6, second_check: bool = False) -> StandIn:
         other = copy.copy(self)
         other.mode = "extractive" if model == "" else self.mode
         return other

@@ -371,6 +371,10 @@ def test_settings_show_where_each_value_comes_from_and_never_a_key(someone, tmp_
         rows = {row.locator("code").inner_text(): row.locator("td").all_inner_texts() for row in view.locator("tbody tr").all()}
         assert rows["model"] == ["tiny", "OPENAI_MODEL"] and rows["api_key"] == ["set, not shown", "OPENAI_API_KEY"]
         assert rows["papers_in_prompt"] == ["6", "default"] and "sk-secret" not in page.content()
+        view.get_by_label(re.compile("Second check")).select_option("on")
+        page.keyboard.press("Escape")
+        view = sheet(page, "Settings")
+        assert view.get_by_label(re.compile("Second check")).input_value() == "on"
         view.get_by_role("radio", name=re.compile("quoted")).check()
         page.keyboard.press("Escape")
         assert eventually(lambda: "Quoting abstracts" in page.locator("#masthead").inner_text())
