@@ -17,7 +17,7 @@ from .errors import ModelFailed
 from .generative import Complete
 from .judge import Judged, judge, most_doubtful_first, settled
 from .papers import Answer, Event, as_text
-from .questions import MAX_QUESTION, asks_for_list, asks_of_record, is_foreign, is_small_talk
+from .questions import MAX_QUESTION, asks_for_list, asks_of_record, is_foreign, is_small_talk, points_back
 from .retrieve import Found
 from .subjects import Subject, subjects
 from .second_check import checked
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .library import Library
 
 _CANDIDATES = 10
+_OF_WHAT = "The question points back to something, and nothing was said before. Name the paper or the subject."
 _FOREIGN = "The abstracts are in English: of this question they could be searched for its names and numbers only."
 
 
@@ -49,7 +50,7 @@ def respond(library: Library, question: str, complete: Complete | None, query: s
             return
     yield Event("stage", f"Searching {len(library) if within is None else len(within):,} papers")
     found = library.find(query, _CANDIDATES, timings, within)
-    quoted, found = _quoted(library, query, found, within, timings)
+    quoted, found = _quoted(library, question, query, found, within, timings)
     if complete is None or not found:
         yield from _told(quoted, timings, started)
         return
@@ -70,7 +71,7 @@ def about(library: Library, query: str, found: Sequence[Found], within: Collecti
     return subjects(query, found, library.names(), rarity, find)
 
 
-def _quoted(library: Library, query: str, found: list[Found], within: Collection[str] | None, timings: dict[str, float]) -> tuple[Answer, list[Found]]:
+def _quoted(library: Library, question: str, query: str, found: list[Found], within: Collection[str] | None, timings: dict[str, float]) -> tuple[Answer, list[Found]]:
     """The answer without a model, and the hits with the papers that the question is about in front."""
     started = time.perf_counter()
     rarity = library.rarity(lexical.terms(query))
@@ -102,6 +103,8 @@ def _quoted(library: Library, query: str, found: list[Found], within: Collection
         answer = replace(answer, notice=f"No abstract here mentions {' or '.join(unknown[:3])}. {answer.notice}".strip())
     if answer.status == "refused" and within is not None:
         answer = replace(answer, notice=f"Only {len(within):,} chosen papers were asked. {answer.notice}".strip())
+    if query == question and points_back(query) and len(rarity) < 2 and not any(s.named for s in chosen):
+        answer = extractive.refusal(query, (), notice=_OF_WHAT)
     if is_foreign(query):
         answer = replace(answer, notice=f"{_FOREIGN} {answer.notice}".strip())
     timings["choose"] = time.perf_counter() - started

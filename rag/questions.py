@@ -111,6 +111,11 @@ def needs_context(question: str) -> bool:
     return bool(_CONTINUES.match(question)) or len(words) <= 14 and bool(_POINTS_BACK.search(question) or _ORDINAL.search(question) or _RETURNS.search(question))
 
 
+def points_back(question: str) -> bool:
+    """Whether a word of it stands for something said before: "its", "the method", "they"."""
+    return bool(_POINTS_BACK.search(question))
+
+
 def changes_subject(question: str) -> bool:
     """Whether the question says that it leaves what was spoken of."""
     return bool(_NEW_SUBJECT.search(question))

@@ -154,3 +154,9 @@ def test_the_same_paper_is_one_side_however_often_it_is_named(seeds: Library):
     found = seeds.find("AgentBench or agentbench", 10)
     chosen, _ = subjects("What is AgentBench, or agentbench?", found, seeds.names(), lambda text: 1.0, lambda text, limit, ids: seeds.find(text, limit, within=ids))
     assert [s.found.hit.paper.title for s in chosen] == [AGENT] and chosen[0].named and len(chosen[0].aspects) == len(found[0].sentence_cosines)
+
+
+def test_a_question_that_points_back_to_nothing_asks_of_what(seeds: Library):
+    answer = seeds.ask("and its limitations?")
+    assert (answer.text, answer.status) == (REFUSAL, "refused") and "Name the paper" in answer.notice
+    assert seeds.ask("What are the limitations that KITAB finds?").status == "answered"
