@@ -17,7 +17,7 @@ from .errors import ModelFailed
 from .generative import Complete
 from .judge import Judged, judge, most_doubtful_first, settled
 from .papers import Answer, Event, as_text
-from .questions import MAX_QUESTION, asks_for_list, asks_of_record, is_foreign, is_small_talk, points_back
+from .questions import MAX_QUESTION, asks_for_list, asks_of_record, is_foreign, is_small_talk, continues, points_back
 from .retrieve import Found
 from .subjects import Subject, subjects
 from .second_check import checked
@@ -103,7 +103,7 @@ def _quoted(library: Library, question: str, query: str, found: list[Found], wit
         answer = replace(answer, notice=f"No abstract here mentions {' or '.join(unknown[:3])}. {answer.notice}".strip())
     if answer.status == "refused" and within is not None:
         answer = replace(answer, notice=f"Only {len(within):,} chosen papers were asked. {answer.notice}".strip())
-    if query == question and points_back(query) and len(rarity) < 2 and not any(s.named for s in chosen):
+    if query == question and continues(query) and points_back(query) and len(rarity) < 2 and not any(s.named for s in chosen):
         answer = extractive.refusal(query, (), notice=_OF_WHAT)
     if is_foreign(query):
         answer = replace(answer, notice=f"{_FOREIGN} {answer.notice}".strip())

@@ -72,7 +72,6 @@ def recorded(query: str, subject: Subject, what: str, found: Sequence[Found]) ->
     paper = subject.found.hit.paper
     told = {
         "authors": f"was written by {', '.join(paper.authors)}" if paper.authors else "",
-        "number of authors": f"has {len(paper.authors)} author{'s' * (len(paper.authors) != 1)}: {', '.join(paper.authors)}" if paper.authors else "",
         "year": f"appeared in {paper.venue if str(paper.year) in paper.venue else paper.year}" if paper.year else "",
         "venue": f"appeared at {paper.venue}" if paper.venue else "",
     }[what]

@@ -14,7 +14,7 @@ from .criteria import criterion
 from .lexical import all_terms, terms
 from .names import NAME, Names, without
 from .papers import Answer, Paper
-from .questions import asks_for_list, changes_subject, compares, is_small_talk, needs_context
+from .questions import asks_for_list, changes_subject, compares, is_small_talk, needs_context, points_back
 from .retrieve import Found
 
 _NEAR, _FAR = 0.12, 0.25
@@ -136,7 +136,7 @@ def _belongs(question: str, last: Paper, library: Searched, within: Collection[s
     here = library.find(question, 1, within=(last.id,))
     if not best or not here:
         return bool(here)
-    if all(rarity >= 1 for rarity in library.rarity(terms(question)).values()):
+    if not points_back(question) and all(rarity >= 1 for rarity in library.rarity(terms(question)).values()):
         return False  # pizza, after GAIA
     behind = best[0].hit.score - here[0].hit.score
     words = re.findall(r"\w+", question)

@@ -63,7 +63,7 @@ _LIST = re.compile(
     rf"|\b(?:is|are|was|were)\b.{{1,60}}\bin any (?:abstract|paper|title)s?\b|\b(?:named|mentioned|used|cited) by (?:any|some)(?:one|body)\b|(?:^|[.?!:;–-]\s+)who (?:\w+ ){{0,3}}(?:mentions?|names?|writes|says)\b"
     rf"|\bwhere (?:is|are|does|do) .{{1,80}}\b(?:mentioned|found|used|occurs?|appears?|named|come up|turn up)\b|\bwhere (?:the|this) (?:word|term|name|phrase)\b|\beverything (?:with|on|about|that|by)\b"
     rf"|\b(?:do|does|did) any {NOUNS_FOR_PAPERS} (?:here )?(?:mention|name)\b|^\W*mentions of\b|\bmentions,? but\b|\b(?:in|from) (?:whose|which|what) (?:abstract|paper)s?\b|\bwhose (?:abstract|paper|title)s?\b|\b(?:methods|works?|ideas|anything) anyone\b|\bwhat['’]?s there\W*$"
-    rf"|^\W*(?:[\w-]+ ){{1,4}}papers\b(?! (?:say|do|are|is|was|were|have|differ|agree|compare|propose|show|find|use|claim))|^\W*paper titles\b|\b(?:anything|something|papers?|works?|articles?) by [A-Z]|\b(?:what )?(?:did|has|have) [A-ZÀ-Ž][\w’'-]+ [A-ZÀ-Ž][\w’'-]+ (?:write|written|publish|published|do|done)\b"
+    rf"|^\W*(?:[\w-]+ ){{1,4}}papers\b(?! (?:say|do|are|is|was|were|have|differ|agree|compare|propose|show|find|use|claim))|^\W*paper titles\b|\b(?:anything|something|papers?|works?|articles?) by [A-Z]|\b(?:what )?(?:did|has|have) (?-i:[A-ZÀ-Ž][\w’'-]+ [A-ZÀ-Ž][\w’'-]+) (?:write|written|publish|published|do|done)\b"
     rf"|\bhow many (?:authors|of (?:them|these|those|the)|there)\b.*\b{_MANY}\b|\b(?:are|have) there (?:any )?(?:other |more )?{_MANY}\b",
     re.IGNORECASE,
 )
@@ -88,9 +88,8 @@ _ASKS = re.compile(r"\b(?:how|what|which|who|why|where|when|whose|does|do|did|is
 
 
 _RECORD = {
-    "number of authors": re.compile(r"\bhow many (?:co-?)?(?:authors|people wrote)\b", re.IGNORECASE),
     "authors": re.compile(
-        r"\bwho (?:wrote|authored|published|are the (?:\w+ )?authors|is the (?:first |last |lead |senior )?author|is behind|came up with|made|created|built)\b|\b(?:the )?authors? (?:of|behind) (?!.*\b(?:say|claim|find|propose|report|use)\b)|\bwritten by (?:who|whom)\b|\bby whom\b",
+        r"\bhow many (?:(?:co-?)?authors (?:does|did|has|have|wrote|are on)|people wrote)\b|\bwho (?:wrote|authored|published|are the (?:\w+ )?authors|is the (?:first |last |lead |senior )?author|is behind|came up with|made|created|built)\b|\b(?:the )?authors? (?:of|behind) (?!.*\b(?:say|claim|find|propose|report|use)\b)|\bwritten by (?:who|whom)\b|\bby whom\b",
         re.IGNORECASE,
     ),
     "year": re.compile(r"\b(?:when|(?:in )?(?:which|what) year) (?:was|were|did|is) .{1,80}\b(?:published|appear|come out|written|released|accepted)\b|\bhow old is\b", re.IGNORECASE),
@@ -111,6 +110,11 @@ def needs_context(question: str) -> bool:
     return bool(_CONTINUES.match(question)) or len(words) <= 14 and bool(_POINTS_BACK.search(question) or _ORDINAL.search(question) or _RETURNS.search(question))
 
 
+def continues(question: str) -> bool:
+    """Whether it begins or ends as only a continuation does: "and its limitations?"."""
+    return bool(_CONTINUES.match(question))
+
+
 def points_back(question: str) -> bool:
     """Whether a word of it stands for something said before: "its", "the method", "they"."""
     return bool(_POINTS_BACK.search(question))
@@ -127,7 +131,7 @@ def asks_for_list(question: str) -> bool:
 
 
 def asks_of_record(question: str) -> str:
-    """"authors", "number of authors", "year" or "venue" if the question asks who wrote a paper, when or where it appeared; else empty."""
+    """"authors", "year" or "venue" if the question asks who wrote a paper, when or where it appeared; else empty."""
     return next((what for what, pattern in _RECORD.items() if pattern.search(question)), "")
 
 
