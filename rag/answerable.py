@@ -13,19 +13,14 @@ from typing import Mapping, Sequence
 
 import numpy as np
 
-from . import expected
 from .lexical import all_terms
 from .names import ADDRESS, NAME
-from .papers import Paper
-from .questions import is_foreign
+from .questions import asking, is_foreign
 from .retrieve import Found
 
 FEATURES = ("sentence", "lexical", "unknown names", "length", "named")
-WEIGHTS = np.array([5.99, 11.11, -2.73, 4.65, 3.68])
-BIAS = -12.87
-_ASKS = re.compile(r"\b(?:how|what|which|who|why|where|when|whose|does|do|did|is|are|was|were|can|compare|contrast|tell|describe|explain|summari[sz]e)\b|[?？]", re.IGNORECASE)
-UNSTATED = 0.45
-"""What is left of a probability if the abstract doesn't hold what is asked for: less than one half, so it is refused."""
+WEIGHTS = np.array([6.63, 11.61, -2.54, 4.79, 3.71])
+BIAS = -13.23
 
 
 def answerability(question: str, found: Sequence[Found], rarity: Mapping[str, float], named: bool) -> float:
@@ -39,21 +34,12 @@ def answerability(question: str, found: Sequence[Found], rarity: Mapping[str, fl
     return about
 
 
-def unstated(question: str, paper: Paper, rarity: Mapping[str, float], named: bool) -> bool:
-    """Whether the question asks for a kind of detail that the paper's abstract doesn't hold; or, having said the paper's name,
-    for another name that no abstract knows."""
-    if expected.held(question, paper.abstract) < 0 or expected.counted(question, paper.abstract) < 0:
-        return True
-    return named and not is_foreign(question) and bool(unknown_names(question, rarity))
-
-
 def unknown_names(question: str, rarity: Mapping[str, float]) -> set[str]:
     """The names in what is asked that no abstract holds. (Whoever pastes more than a question may name
     anything.) None of a question in capitals, where every word looks like a name."""
     if question.isupper():
         return set()
-    asked = " ".join(part for part in re.split(r"(?<=[.?!\n])\s+", ADDRESS.sub(" ", question)) if _ASKS.search(part))
-    return {name for name in NAME.findall(asked) if len(name) > 2 and all(rarity.get(word, 0.0) >= 1.0 for word in _stems(name))}
+    return {name for name in NAME.findall(asking(ADDRESS.sub(" ", question))) if len(name) > 2 and all(rarity.get(word, 0.0) >= 1.0 for word in _stems(name))}
 
 
 def features(question: str, found: Sequence[Found], rarity: Mapping[str, float], named: bool) -> np.ndarray:

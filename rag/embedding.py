@@ -10,7 +10,7 @@ import os
 import threading
 from collections import OrderedDict
 from pathlib import Path
-from typing import Protocol, Sequence
+from typing import Any, Callable, NamedTuple, Protocol, Sequence
 
 import numpy as np
 
@@ -41,24 +41,48 @@ class Embedder(Protocol):
         ...
 
 
+class Reading(NamedTuple):
+    """What the bundled model made of a text: its tokens' vectors (n, dimension) and their character offsets (n, 2)."""
+
+    tokens: np.ndarray
+    offsets: np.ndarray
+
+    def vector(self, parts: Sequence[Span] = ()) -> np.ndarray:
+        """The mean of the tokens inside any of the parts, or of all if there are none, scaled to unit length."""
+        inside = np.zeros(len(self.tokens), dtype=bool)
+        for start, end in parts:
+            inside |= (self.offsets[:, 0] >= start) & (self.offsets[:, 1] <= end) & (self.offsets[:, 0] < self.offsets[:, 1])
+        mean = self.tokens[inside].mean(axis=0) if inside.any() else self.tokens.mean(axis=0)
+        return mean / max(float(np.linalg.norm(mean)), 1e-12)
+
+
 class Remembering:
-    """An embedder of questions that doesn't embed again what it was asked a moment ago: one question is searched for several
-    times, here and there. Safe to share by threads."""
+    """An embedder of questions that doesn't read again what it was asked a moment ago: one question is searched for several
+    times, here and there, and parts of it are. Safe to share by threads."""
 
     def __init__(self, embedder: Embedder, size: int = 64):
         self.fingerprint = embedder.fingerprint
         self._embedder = embedder
         self._size = size
-        self._kept: OrderedDict[str, np.ndarray] = OrderedDict()
+        self._kept: OrderedDict[str, Any] = OrderedDict()
         self._guard = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """As of the Embedder; for one text at a time."""
         (text,) = texts
+        return self.embed_part(text, ())[None, :]
+
+    def embed_part(self, text: str, parts: Sequence[Span]) -> np.ndarray:
+        """One vector for all that stands in the parts of a text, as seen in that text if the embedder can. Shape (dimension,)."""
+        if isinstance(self._embedder, BundledEmbedder):
+            return self._remembered(text, self._embedder.read).vector(parts)
+        return self._remembered(" ".join(text[start:end] for start, end in parts) or text, lambda text: self._embedder.embed([text])[0])
+
+    def _remembered(self, text: str, read: Callable[[str], Any]) -> Any:
         with self._guard:
             kept = self._kept.get(text)
         if kept is None:
-            kept = self._embedder.embed([text])
+            kept = read(text)
             with self._guard:
                 self._kept[text] = kept
                 while len(self._kept) > self._size:
@@ -89,17 +113,12 @@ class BundledEmbedder:
     def embed_parts(self, text: str, parts: Sequence[Span]) -> np.ndarray:
         """One pass over the whole text; a part is the mean of its own tokens' vectors, which have seen their context ("late
         chunking", Günther et al. 2024, arXiv 2409.04701). Half the time of embedding the parts apart, and no worse here."""
-        tokens, offsets = self._tokens(text)
-        rows = [tokens.mean(axis=0)]
-        for start, end in parts:
-            inside = (offsets[:, 0] >= start) & (offsets[:, 1] <= end) & (offsets[:, 0] < offsets[:, 1])
-            rows.append(tokens[inside].mean(axis=0) if inside.any() else rows[0])
-        matrix = np.stack(rows)
-        return matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12)
+        reading = self.read(text)
+        return np.stack([reading.vector(), *(reading.vector([part]) for part in parts)])
 
-    def _tokens(self, text: str) -> tuple[np.ndarray, np.ndarray]:
-        """Token vectors (n, dimension) and their character offsets (n, 2). A text over MAX_TOKENS is read in overlapping
-        stretches, and each token is taken from the first stretch that holds it."""
+    def read(self, text: str) -> Reading:
+        """One pass of the model. A text over MAX_TOKENS is read in overlapping stretches, and each token is taken from the first
+        stretch that holds it."""
         session, tokenizer = self.load()
         encoding = tokenizer.encode(text)
         vectors, offsets, reached = [], [], 0
@@ -111,7 +130,7 @@ class BundledEmbedder:
             vectors.append(session.run(None, inputs)[0][0][fresh])
             offsets.append(places[fresh])
             reached = places[:, 1].max()
-        return np.concatenate(vectors), np.concatenate(offsets)
+        return Reading(np.concatenate(vectors), np.concatenate(offsets))
 
     def load(self):
         """(onnxruntime session, tokenizer); half a second the first time. Raises LibraryDamaged."""

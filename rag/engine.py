@@ -9,8 +9,8 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Collection, Generator, Iterator, Sequence
 
-from . import extractive, generative, lexical, listing
-from .answerable import UNSTATED, answerability, unknown_names, unstated
+from . import extractive, generative, lexical, listing, stated
+from .answerable import answerability, unknown_names
 from .calls import silently
 from .criteria import criterion
 from .errors import ModelFailed
@@ -65,10 +65,7 @@ def about(library: Library, query: str, found: Sequence[Found], within: Collecti
         chosen = within if ids is None else ids if allowed is None else [i for i in ids if i in allowed]
         return library.find(text, limit, within=chosen)
 
-    def rarity(text: str) -> float:
-        return max(library.rarity(lexical.all_terms(text)).values(), default=1.0)
-
-    return subjects(query, found, library.names(), rarity, find)
+    return subjects(query, found, library.mentions, find, library.aspect)
 
 
 def _quoted(library: Library, question: str, query: str, found: list[Found], within: Collection[str] | None, timings: dict[str, float]) -> tuple[Answer, list[Found]]:
@@ -83,15 +80,11 @@ def _quoted(library: Library, question: str, query: str, found: list[Found], wit
     by_id = {f.hit.paper.id: f for f in [*(s.found for s in reversed(chosen)), *found]}
     ordered = sorted(by_id.values(), key=lambda f: (_place(f, first), -f.hit.score))
     likely = answerability(query, ordered, rarity, any(s.named for s in chosen) or comparing and len(chosen) > 1 and min(s.found.hit.score for s in chosen) > 0.3)
-    lacking = len(chosen) == 1 and unstated(query, chosen[0].found.hit.paper, rarity, chosen[0].named)
     what = asks_of_record(query) if len(chosen) == 1 and chosen[0].named else ""
     record = extractive.recorded(query, chosen[0], what, found) if what else None
-    if likely >= 0.5 and lacking and not record and not chosen[0].named:
-        answer = extractive.refusal(query, found)
-        likely *= UNSTATED
-    elif likely >= 0.5 and lacking and not record:
-        answer = extractive.unstated(query, chosen[0], rarity, found)
-        likely *= UNSTATED
+    states = stated.probability(query, chosen[0], rarity, library.mentions(query)) if len(chosen) == 1 and not record else 1.0
+    if likely >= 0.5 and states < 0.5:
+        answer = extractive.unstated(query, chosen[0], rarity, found) if chosen[0].named else extractive.refusal(query, found)
     elif record:
         answer = record
     elif likely >= 0.5:
@@ -108,7 +101,7 @@ def _quoted(library: Library, question: str, query: str, found: list[Found], wit
     if is_foreign(query):
         answer = replace(answer, notice=f"{_FOREIGN} {answer.notice}".strip())
     timings["choose"] = time.perf_counter() - started
-    return replace(answer, answerability=likely), ordered
+    return replace(answer, answerability=min(likely, states)), ordered
 
 
 def _place(found: Found, first: list[str]) -> int:

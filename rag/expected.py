@@ -12,37 +12,55 @@ from typing import Sequence
 from .lexical import STOP_WORDS, all_terms
 
 _NUMBER = r"(?:\d[\d,.]*|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|fifty|hundreds?|thousands?|millions?|billions?|dozens?|half|twice|several)"
+_METRIC = r"accurac\w+|scores?|(?:success|match|error|win|hit|failure|agreement|acceptance) rates?|agreement|AUROC|AUC|AUPRC|FPR\w*|F1|mAP|AP|m?IoU|BLEU|ROUGE\S*|FID|PSNR|SSIM|LPIPS|perplexity|pass@\d+|Elo|kappa"
+_MADE = r"(?:available|out|released?|releasing|public\w*|open\w*|online|shared?|published)"
 _FLAGS = re.IGNORECASE
 _KINDS = tuple(
     (re.compile(asked, _FLAGS), re.compile(held, _FLAGS))
     for asked, held in (
         # a share, a score, a gain
         (
-            r"\b(?:what(?:'s| is| was| are| were)?(?: the)?(?: exact| overall| final| average| best| mean)?|how (?:high|accurate|many)|how (?:big|large) (?:a |an |is the |was the )?|by how (?:much|many)|with what|and what) "
-            r"(?:[\w@.-]+ ){0,3}(?:percent\w*|share|fraction|proportion|accurac\w+|accurate|scores?|(?:success|match|error|win|hit|failure) rates?|AUROC|AUC|FPR\w*|F1|mAP|AP|IoU|BLEU|ROUGE|FID|PSNR|perplexity|points|ratio|speed-?up|gain|margin)\b",
+            r"(?<!on )(?<!in )(?<!by )(?<!under )\b(?:what(?:'s| is| was| are| were)?(?: the)?(?: exact| overall| final| average| best| mean)?|how (?:high|accurate|many|much)|how (?:big|large) (?:a |an |is the |was the )?|by how (?:much|many)|by (?:what|which)|with what|and what) "
+            rf"(?:[\w@.-]+ ){{0,3}}(?:percent\w*|share|fraction|proportion|accurate|{_METRIC}|points|ratio|factor|speed-?up|gain|margin)\b(?! (?:function|metric|matching|model))"
+            rf"|(?:^|[,;:] ?)\W*(?:the )?(?:\w+ )?(?:{_METRIC}) (?:of|on|for|with)\b|\bhow much (?:slower|faster|better|worse|higher|lower|larger|smaller|quicker|more \w+)\b",
             rf"\d\s*(?:\\?%|percent|points?|p\.?p\b|×|\\times|x\b|times|-?fold)|\b0\.\d+|\d\.\d|\bby a factor\b|\bhalf\b|\btwice\b|{_NUMBER} (?:times|percent|points)|\bone[- ](?:third|quarter|half)\b",
         ),
         # how long, when
         (
-            r"\bhow long\b|\bhow many (?:\w+[ -])?(?:hours|days|minutes|weeks|months|years|seconds|epochs)\b|\b(?:which|what|over which|in which|since) (?:months?|years?|dates?|period|time ?(?:span|frame))\b|\bhours\b.*\btrain|\bGPU[- ](?:hours|days)\b",
-            rf"{_NUMBER}[\s-]*(?:gpu[\s-]*)?(?:hours?|days?|minutes?|weeks?|months?|years?|seconds?|epochs?|ms|h)\b|\b(?:19|20)\d\d\b|\b(?:weekly|monthly|annual\w*|yearly|daily)\b",
+            r"\bhow long\b(?! (?:are|is|were|was|can|should) (?:the )?(?:text|context|input|sequence|document|prompt|output|answer|horizon)\w*)|\b(?:latency|wall[- ]?clock|run[- ]?times?|(?:inference|training|decoding|sampling|running) (?:time|speed)|throughput|(?:frames|steps|samples|images|tokens) per second)\b|\bhow many (?:\w+[ -])?(?:hours|days|minutes|weeks|months|years|seconds|epochs)\b|\b(?:which|what|over which|in which|since) (?:months?|years?|dates?|period|time ?(?:span|frame))\b|\bhours\b.*\btrain|\bGPU[- ](?:hours|days)\b",
+            rf"{_NUMBER}[\s-]*(?:gpu[\s-]*)?(?:hours?|days?|minutes?|weeks?|months?|years?|seconds?|epochs?|ms|h|fps|hz)\b|\b\d[\d.,]*\s*(?:×|\\times|x|times|-?fold)\b|\b(?:19|20)\d\d\b|\b(?:weekly|monthly|annual\w*|yearly|daily)\b",
         ),
         # cost
-        (r"\bhow (?:much|expensive)\b.{0,30}\b(?:costs?|dollars?|price|pay|paid)\b|\bwhat (?:did|does|would) \w+ cost\b|\b(?:what|which) (?:price|budget)\b|\bdollars\b", r"[$€£]\s?\d|\\\$\s?\d|\b(?:dollars?|USD|cents?|cheap\w*|cost\w*|overhead|budget)\b"),
+        (r"\bhow (?:much|expensive)\b.{0,30}\b(?:costs?|dollars?|price|pay|paid|money|fees?)\b|\b(?:API|cloud|compute) (?:fees?|costs?|bills?)\b|\bcost (?:in|of)\b.{0,20}\b(?:dollars?|run|training)\b|\bwhat (?:did|does|would) \w+ cost\b|\b(?:what|which) (?:price|budget)\b|\bdollars\b", r"[$€£]\s?\d|\\\$\s?\d|\b(?:dollars?|USD|cents?|cheap\w*|cost\w*|overhead|budget)\b"),
         # hardware
         (
-            r"\b(?:which|what|how many|on what|type of|kind of) (?:\w+ ){0,2}(?:gpus?|tpus?|hardware|accelerators?|machines?|devices?|cards?|chips?|cpus?|robot arms?|arms?)\b|\bA100s?\b|\bV100s?\b|\bH100s?\b",
+            r"\b(?:which|what|how many|on what|type of|kind of) (?:\w+ ){0,2}(?:gpus?|tpus?|hardware|accelerators?|machines?|devices?|graphics cards?|chips?|cpus?|robot arms?|arms?)\b|\bA100s?\b|\bV100s?\b|\bH100s?\b",
             r"\b(?:GPUs?|TPUs?|CPUs?|A100|V100|H100|RTX|NVIDIA|TITAN|hardware|accelerators?|laptop|Franka|Jetson)\b",
         ),
         # money and people behind it
-        (r"\b(?:fund(?:ed|ing|s)?|sponsor\w*|grants?|paid for|pays? for|financed by|affiliat\w*|universit(?:y|ies)|institutions?)\b", r"\b(?:fund(?:ed|ing)|sponsor\w*|grants?|affiliat\w*|universit\w+|institut\w+)\b"),
+        (r"\b(?:fund(?:ed|ing|s)?|sponsor\w*|grants?|paid for|pays? for|financed by|affiliat\w*|universit(?:y|ies)|institut(?:es?|ions?))\b|\b(?:which|what|whose) (?:research )?(?:labs?|compan(?:y|ies)|groups?|teams?|organi[sz]ations?)\b|\bwho (?:stands|is) behind\b.*\b(?:lab|company|group)\b|\bwhere (?:are|do) the authors\b|\bauthors (?:come from|based|work)\b", r"\b(?:fund(?:ed|ing)|sponsor\w*|grants?|affiliat\w*|universit\w+|institut(?:e|es|ions?)|laborator\w+)\b"),
         # licence
         (r"\blicen[cs]e[sd]?\b", r"\blicen[cs]\w*|\bMIT\b|\bApache\b|\bCC[- ]BY\b"),
-        # is it out, where
+        # is the code out, where
         (
-            r"\b(?:pip|code|repo(?:sitory)?|weights|checkpoints?) (?:\w+ ){0,4}(?:available|out|released|public\w*|open|online|on github)\b|\b(?:is|are|was|were|has|have|did)\b.{0,50}\b(?:code|weights|checkpoints?)\b.{0,50}\b(?:available|out|released?|public\w*|open|online|github|shared|published)\b|"
-            r"\bwhere (?:can|do|could) (?:i|we|you|one) (?:get|find|download|install)\b|\bpip install\b",
+            rf"\b(?:pip|code|repo(?:sitory|s)?|weights|checkpoints?|source|implementation)\b(?:[\w' -]+ )?\b{_MADE}\b|\b(?:any|got|is there|are there|(?:is|are|was|were|has|have|did)(?: \w+){{0,3}} (?:code|source|weights|repo)) .{{0,30}}\b(?:code\b(?! (?:model|generation|review|snippet|completion))|repo(?:sitory|s)?|github|weights|checkpoints?)|\b(?:on|at) github\b"
+            r"|\bwhere\b.{0,40}\b(?:code|repo(?:sitory)?|implementation|weights|checkpoints?)\b|\bpip install\b|\b(?:link|url) (?:to|for|of) (?:the |its |their )?(?:code|repo)",
+            rf"https?:|github|\b(?:code\w*|source|implementation|library|package|repository|suite|weights|checkpoints|models)\b.{{0,80}}\b{_MADE}\b|\bopen-?sourc\w*|\b{_MADE}\b.{{0,40}}\bcode\w*\b",
+        ),
+        # where to get it
+        (
+            r"\bwhere (?:can|could) (?:i|we|you|one) (?:get|find|download|install)\b|\bwhere do (?:i|we|you) (?:download|install)\b",
             r"https?:|github|\b(?:code|source|data ?sets?|models?|package|library|benchmark|suite)\b.{0,80}\b(?:available|releas\w+|open-?sourc\w*|public\w*|publish\w*|provide\w*)|\b(?:open-?sourc\w*|publicly|releas\w+)\b",
+        ),
+        # what the authors themselves find wanting, and what comes next
+        (
+            r"\b(?:limitations?|weaknesses|drawbacks|shortcomings|failure cases)\b(?=.{0,40}\b(?:admit|acknowledge|concede|own up|mention|list|report|discuss|note)\w*)|\b(?:its|their|the authors['’]?|own) (?:own )?(?:limitations?|weaknesses|drawbacks|shortcomings)\b|\bany (?:limitations?|weaknesses|drawbacks|shortcomings)\b|\bfuture work\b|\b(?:plan|planned|next steps?) (?:next|to do next|for the future)\b|\bleft for (?:the )?future\b",
+            r"\b(?:our|we|this (?:work|paper|method|approach))\b[^.]{0,60}\b(?:limit\w+|drawback|shortcoming|weakness)|\blimitations? of (?:our|this|the proposed)|\bfuture (?:work|research|directions?|studies|efforts?|improvements?)\b|\b(?:however|still|yet|nevertheless|nonetheless|but)\b[^.]{0,120}\b(?:remain\w*|room|far from|struggle\w*|fail\w*|limited|challeng\w*|worse|lag\w*|short of)\b",
+        ),
+        # how large a model
+        (
+            r"\b(?:how (?:many|large|big)|what|number of|size)\b.{0,30}\b(?:parameters|(?:model|network) size|size of the (?:model|network)|billion)\b|\bdimension\w*\b.{0,20}\b(?:of|is|was|does|do)\b|\b(?:what|which|exact|the) values? (?:of|for|did|was|were|is)\b|^\W*values? of\b",
+            r"\d[\d.,]*\s?(?:[BM]\b|billion|million|parameters|dimension\w*|-?dim\b|-?d\b)|\b(?:parameters|dimension\w*)\b.{0,20}\d|[=≈]\s?\d|\b(?:low|high|one|two|three)-dimensional\b",
         ),
         # hyperparameters
         (
@@ -77,11 +95,13 @@ def counted(question: str, abstract: str) -> float:
     if not match:
         return 0.0
     nouns = [stem for word in match[1].split() if word.lower() not in STOP_WORDS for stem in all_terms(word)][:3]
+    initials = "".join(word[0] for word in match[1].split() if word.lower() not in STOP_WORDS)[:2].lower()  # language models are LMs
     words = re.findall(r"[A-Za-z]+|\d[\d,.]*", abstract)
     stems = [(all_terms(word) or [""])[0] for word in words]
     for i, word in enumerate(words):
         behind = stems[i + 1 : i + 1 + _REACH]
-        if re.fullmatch(_NUMBER, word, re.IGNORECASE) and (set(nouns) & set(behind) or behind[:2] == ["of", "them"]):
+        short = any(len(initials) > 1 and w.lower().rstrip("s").endswith(initials) and w[:2].isupper() for w in words[i + 1 : i + 1 + _REACH])
+        if re.fullmatch(_NUMBER, word, re.IGNORECASE) and (short or set(nouns) & set(behind) or behind[:2] == ["of", "them"]):
             return 1.0
     return -1.0
 

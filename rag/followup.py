@@ -12,7 +12,7 @@ from typing import Collection, Mapping, Protocol, Sequence
 
 from .criteria import criterion
 from .lexical import all_terms, terms
-from .names import NAME, Names, without
+from .names import NAME, Mention, without
 from .papers import Answer, Paper
 from .questions import asks_for_list, changes_subject, compares, is_small_talk, needs_context, points_back
 from .retrieve import Found
@@ -37,7 +37,7 @@ class Searched(Protocol):
     """What is needed of a library."""
 
     def find(self, query: str, limit: int, *, within: Collection[str] | None) -> list[Found]: ...
-    def names(self) -> Names: ...
+    def mentions(self, text: str) -> list[Mention]: ...
     def rarity(self, words: Sequence[str]) -> Mapping[str, float]: ...
 
 
@@ -49,8 +49,7 @@ def standalone(question: str, turns: Sequence[tuple[str, Answer]], library: Sear
     again = _listed_again(question, turns)
     if again:
         return again
-    names = library.names()
-    named = [m for m in names.mentions(question, lambda text: max(library.rarity(all_terms(text)).values(), default=1.0)) if m.own]
+    named = [m for m in library.mentions(question) if m.own]
     if named:
         rest = terms(without(question, named))
         return f"{question} {_aspect(turns, library)}".strip() if not rest and _ONLY_ABOUT.search(question) else question
@@ -150,5 +149,5 @@ def _belongs(question: str, last: Paper, library: Searched, within: Collection[s
 def _aspect(turns: Sequence[tuple[str, Answer]], library: Searched) -> str:
     """What the question before asked, for "and what about X?": its words, without the names in it."""
     question = next((asked for asked, answer in reversed(turns) if answer.status != "chat"), "")
-    asked = without(question, library.names().mentions(question, lambda text: max(library.rarity(all_terms(text)).values(), default=1.0)))
+    asked = without(question, library.mentions(question))
     return f"({asked.strip()})" if terms(asked) else ""

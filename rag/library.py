@@ -18,8 +18,10 @@ from .errors import AskPapersError, LibraryDamaged, PaperNotFound, StorageFailed
 from .generations import Generation, Progress
 from .index import Index
 from .intake import Plan
-from .names import Names
+from .lexical import all_terms
+from .names import Mention, Names
 from .papers import AddReport, Answer, Event, Hit, Paper, Rejected, as_text
+from .passages import Span
 from .retrieve import Found, Promising, retrieve, survey
 from .settings import Settings
 from .store import FILE, Store, is_missing
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from .llama import PaperQueryEngine, PaperRetriever
 
 SEEDS = Path(__file__).resolve().parent.parent / "seeds"
+_MENTIONS = 256
+"""Texts whose names are kept."""
 _FIRST_WAIT = 600.0
 """Seconds to wait for another process that is putting the sample papers in."""
 
@@ -50,7 +54,7 @@ class Library:
         self._notice = notice
         self._seeds = seeds
         self._used = False
-        self._names: tuple[str, Names] | None = None
+        self._names: tuple[str, Names, dict[str, list[Mention]]] | None = None
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -167,6 +171,10 @@ class Library:
 
         return self._searched(text, look)
 
+    def aspect(self, text: str, parts: Sequence[Span]) -> np.ndarray:
+        """The unit vector of what stands in the parts of a text that is searched for, to hold against sentences."""
+        return self._questions.embed_part(text, parts)
+
     def _searched(self, query: str, search: Callable[[Generation], list[Found]]) -> list[Found]:
         self._begin()
         if not query.strip() or self._is_new():
@@ -188,17 +196,24 @@ class Library:
 
     def rarity(self, words: Sequence[str]) -> dict[str, float]:
         """How rare each stemmed word is in the library: its inverse document frequency, 0 to 1; 1 if no paper holds it."""
-        if self._is_new():
-            return {}
-        known = self._index.current().words
-        return {word: min(known.weight(word) / known.weight_of_unknown, 1.0) for word in words}
+        return {} if self._is_new() else _rarity(self._index.current(), words)
 
     def names(self) -> Names:
         """The names by which the papers are called; made anew when the papers have changed."""
-        corpus = self._store.state()[1]
-        if self._names is None or self._names[0] != corpus:
-            self._names = (corpus, Names(self._store.papers()))
-        return self._names[1]
+        return self._named()[0]
+
+    def mentions(self, text: str) -> list[Mention]:
+        """The names of papers that a text says, in its order; see `Names.mentions`. An answer asks this of the same few texts
+        several times over."""
+        names, kept = self._named()
+        found = kept.get(text)
+        if found is None:
+            generation = None if self._is_new() else self._index.current()
+            found = names.mentions(text, lambda part: max(_rarity(generation, all_terms(part)).values(), default=1.0))
+            if len(kept) >= _MENTIONS:
+                kept.clear()
+            kept[text] = found
+        return found
 
     def ask(self, question: str, within: Collection[str] | None = None) -> Answer:
         """The answer to one question, on its own. `within`: ids of the only papers to answer from. Raises what `search`
@@ -263,6 +278,12 @@ class Library:
 
     # Inside
 
+    def _named(self) -> tuple[Names, dict[str, list[Mention]]]:
+        corpus, kept = self._store.state()[1], self._names
+        if kept is None or kept[0] != corpus:
+            self._names = kept = (corpus, Names(self._store.papers()), {})
+        return kept[1], kept[2]
+
     def _is_new(self) -> bool:
         """Whether no paper was ever added. What once held papers never is new again, not even when they are removed."""
         self._used = self._used or self._store.state()[0] > 0
@@ -294,6 +315,13 @@ class Library:
             rejected=tuple((r.where, r.why) for r in plan.rejected),
             notes=tuple(plan.notes),
         )
+
+
+def _rarity(generation: Generation | None, words: Sequence[str]) -> dict[str, float]:
+    if generation is None:
+        return {}
+    known = generation.words
+    return {word: min(known.weight(word) / known.weight_of_unknown, 1.0) for word in words}
 
 
 def _records(sources: Sequence[str | Path | Paper]) -> Iterator[Paper | Rejected]:

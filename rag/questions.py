@@ -85,6 +85,7 @@ _BREAK = re.compile(
     re.IGNORECASE,
 )
 _ASKS = re.compile(r"\b(?:how|what|which|who|why|where|when|whose|does|do|did|is|are|was|were|can|whats|hows|whos)\b|[?？]", re.IGNORECASE)
+_ASKS_FOR = re.compile(rf"{_ASKS.pattern}|\b(?:compare|contrast|tell|describe|explain|summari[sz]e|name|list|give|spell)\b", re.IGNORECASE)
 
 
 _RECORD = {
@@ -138,6 +139,11 @@ def asks_of_record(question: str) -> str:
 def compares(question: str) -> bool:
     """Whether two or more papers are to be held against each other."""
     return bool(_COMPARES.search(question))
+
+
+def asking(question: str) -> str:
+    """The sentences of it that ask: whoever pastes more than a question may say anything in the rest."""
+    return " ".join(part for part in re.split(r"(?<=[.?!\n])\s+", question) if _ASKS_FOR.search(part))
 
 
 def parts(question: str) -> list[str]:

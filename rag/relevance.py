@@ -19,7 +19,7 @@ from .passages import Span
 FEATURES = (
     "cosine", "aspect", "coverage", "neighbour", "number", "kind", "counted", "result", "limit", "no limit", "first", "last", "place", "link", "length",
 )  # fmt: skip
-WEIGHTS = np.array([1.74, 6.9, 3.72, 0.75, 0.86, 1.89, 4.81, 0.71, 1.7, -0.85, -0.64, -0.57, 2.26, -0.94, 1.2])
+WEIGHTS = np.array([0.3, 6.19, 3.91, 0.81, 0.37, 2.95, 5.01, 0.77, 1.47, -0.42, -0.64, -0.66, 2.51, -1.33, 1.08])
 
 _ASKS_NUMBER = re.compile(
     r"\bhow (?:many|much|large|big|long|often|fast|far|few|small|high|low)\b"

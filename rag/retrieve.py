@@ -7,7 +7,7 @@ not depend on which index named it. Changes nothing and imports no vendor librar
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Callable, Collection, Sequence
 
 import numpy as np
@@ -33,10 +33,12 @@ Promising = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Found:
-    """A Hit with what the answer needs and a user doesn't: its sentences' cosines to the question, in reading order."""
+    """A Hit with what the answer needs and a user doesn't: its sentences' vectors (n, dimension) and their cosines to the
+    question, in reading order."""
 
     hit: Hit
     sentence_cosines: np.ndarray
+    sentence_vectors: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
 
 
 def retrieve(
@@ -121,6 +123,7 @@ class _Scored:
     lexical: float
     passages: np.ndarray  # cosines of the passages: the whole abstract, then its windows
     sentences: np.ndarray  # cosines of the sentences
+    vectors: np.ndarray  # of the sentences
 
 
 def _embedded(question: str, embedder: Embedder) -> np.ndarray:
@@ -149,7 +152,7 @@ def _scores_in(block: Block, vector: np.ndarray, lexical: dict[str, float]) -> l
         dense = float(passages[0] + passages[min(1, count - 1) :].max()) / 2
         coverage = lexical.get(stamp, 0.0)
         score = (1 - LEXICAL_WEIGHT) * dense + LEXICAL_WEIGHT * coverage
-        scored.append(_Scored(stamp, score, dense, coverage, passages, cosines[first + count : last]))
+        scored.append(_Scored(stamp, score, dense, coverage, passages, cosines[first + count : last], block.matrix[first + count : last]))
     return scored
 
 
@@ -164,7 +167,7 @@ def _found(scored: list[_Scored], limit: int, store: Store) -> list[Found]:
             break
     passages = store.passages_by_stamp({s.stamp: paper for s, paper in kept[:limit]})
     kept = [(s, paper) for s, paper in kept[:limit] if passages[s.stamp]]  # or it was removed just now
-    return [Found(Hit(paper, s.score, s.dense, s.lexical, _best_first(passages[s.stamp], s.passages)), s.sentences) for s, paper in kept]
+    return [Found(Hit(paper, s.score, s.dense, s.lexical, _best_first(passages[s.stamp], s.passages)), s.sentences, s.vectors) for s, paper in kept]
 
 
 def _best_first(passages: list[Passage], cosines: np.ndarray) -> tuple[Passage, ...]:

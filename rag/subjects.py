@@ -11,8 +11,9 @@ from typing import Callable, NamedTuple, Sequence
 import numpy as np
 
 from .lexical import all_terms, terms
-from .names import NAME, Mention, Names, without
+from .names import NAME, Mention, without
 from .questions import compares, is_foreign, parts
+from .passages import Span
 from .retrieve import Found
 
 MAX_SIDES = 4
@@ -34,6 +35,10 @@ _THE_PAPER = re.compile(r"\b(?:the|that|a|an) ((?:[\w'’-]+ ){1,7}?)(?:papers?|
 
 Find = Callable[[str, int, "tuple[str, ...] | None"], "list[Found]"]
 """(text, limit, ids of the only papers or None) → hits, best first."""
+Aspect = Callable[[str, "list[Span]"], np.ndarray]
+"""(text, parts of it) → the unit vector of what stands there."""
+Mentioned = Callable[[str], "list[Mention]"]
+"""A text → the names of papers that it says."""
 
 
 class Subject(NamedTuple):
@@ -47,13 +52,13 @@ class Subject(NamedTuple):
     named: bool
 
 
-def subjects(question: str, found: Sequence[Found], names: Names, rarity: Callable[[str], float], find: Find) -> tuple[list[Subject], bool]:
+def subjects(question: str, found: Sequence[Found], mentioned: Mentioned, find: Find, aspect: Aspect) -> tuple[list[Subject], bool]:
     """The papers with what is asked of each, in the order in which to answer, and whether they are sides to compare. `found`:
     the hits for the whole question, best first."""
-    chosen, comparing = _chosen(question, found, names, rarity, find)
-    mentions = names.mentions(question, rarity)
+    chosen, comparing = _chosen(question, found, mentioned, find)
+    mentions = mentioned(question)
     own = {i for m in mentions if _surely(question[m.start : m.end], m) and (m.own or len(m.papers) == 1) for i in m.papers}
-    return [Subject(f, asked, _aspects(asked, f, names, rarity, find), f.hit.paper.id in own) for f, asked in chosen], comparing
+    return [Subject(f, asked, _aspects(asked, f, mentioned(asked), aspect), f.hit.paper.id in own) for f, asked in chosen], comparing
 
 
 def _surely(said: str, mention: Mention) -> bool:
@@ -61,15 +66,17 @@ def _surely(said: str, mention: Mention) -> bool:
     return bool(NAME.search(said)) or mention.own and (len(said) >= _LONG_NAME or bool(re.search(r"[\s/:]", said)))
 
 
-def _aspects(asked: str, found: Found, names: Names, rarity: Callable[[str], float], find: Find) -> np.ndarray:
+def _aspects(asked: str, found: Found, mentions: Sequence[Mention], aspect: Aspect) -> np.ndarray:
     title = set(all_terms(found.hit.paper.title))
-    bare = " ".join(word for word in without(asked, names.mentions(asked, rarity)).split() if not title.intersection(all_terms(word)))
-    again = find(bare, 1, (found.hit.paper.id,)) if terms(bare) and bare != asked else []
-    return again[0].sentence_cosines if again else found.sentence_cosines
+    words = [Span(*word.span()) for word in re.finditer(r"\S+", asked)]
+    bare = [w for w in words if not any(m.start < w.end and w.start < m.end for m in mentions) and not title.intersection(all_terms(asked[w.start : w.end]))]
+    if len(bare) == len(words) or not terms(" ".join(asked[w.start : w.end] for w in bare)):
+        return found.sentence_cosines
+    return found.sentence_vectors @ aspect(asked, bare)
 
 
-def _chosen(question: str, found: Sequence[Found], names: Names, rarity: Callable[[str], float], find: Find) -> tuple[list[tuple[Found, str]], bool]:
-    mentions = names.mentions(question, rarity)
+def _chosen(question: str, found: Sequence[Found], mentioned: Mentioned, find: Find) -> tuple[list[tuple[Found, str]], bool]:
+    mentions = mentioned(question)
     own = [m for m in mentions if m.own]
     named = _named(question, own or mentions, found[:3] if not own else found, find, strict=not is_foreign(question))
     several = compares(question) or bool(named and _described(question, mentions))
@@ -81,7 +88,7 @@ def _chosen(question: str, found: Sequence[Found], names: Names, rarity: Callabl
             return sides, True
     divided = parts(question)
     if len(divided) > 1:
-        return _by_part(divided, names, rarity, found, named, find), False
+        return _by_part(divided, mentioned, found, named, find), False
     if named:
         return [(named[0], question)], False
     near = [f for f in found[:MAX_PAPERS] if f.hit.score >= found[0].hit.score - _MARGIN] if found else []
@@ -137,14 +144,14 @@ def _pieces(question: str, mentions: Sequence[Mention]) -> list[str]:
 
 
 def _by_part(
-    divided: Sequence[str], names: Names, rarity: Callable[[str], float], found: Sequence[Found], named: Sequence[Found], find: Find
+    divided: Sequence[str], mentioned: Mentioned, found: Sequence[Found], named: Sequence[Found], find: Find
 ) -> list[tuple[Found, str]]:
     """Each part with its paper: the one that it names, else the one that it describes better than the whole question does
     any, else that of the part before."""
     whole = named[0] if named else found[0] if found else None
     chosen: list[tuple[Found, str]] = []
     for part in divided:
-        own = _named(part, names.mentions(part, rarity), (), find)
+        own = _named(part, mentioned(part), (), find)
         best = find(part, 1, None)
         if own:
             chosen += [(f, part) for f in own[:MAX_SIDES]]

@@ -152,7 +152,7 @@ def test_names_are_made_anew_when_the_papers_change(open_library: Callable[..., 
 
 def test_the_same_paper_is_one_side_however_often_it_is_named(seeds: Library):
     found = seeds.find("AgentBench or agentbench", 10)
-    chosen, _ = subjects("What is AgentBench, or agentbench?", found, seeds.names(), lambda text: 1.0, lambda text, limit, ids: seeds.find(text, limit, within=ids))
+    chosen, _ = subjects("What is AgentBench, or agentbench?", found, seeds.mentions, lambda text, limit, ids: seeds.find(text, limit, within=ids), seeds.aspect)
     assert [s.found.hit.paper.title for s in chosen] == [AGENT] and chosen[0].named and len(chosen[0].aspects) == len(found[0].sentence_cosines)
 
 

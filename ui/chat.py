@@ -86,7 +86,7 @@ class Page:
         self._examples: tuple[int, list[str]] = (-1, [])
         self._runs: dict[tuple[str, str], Run] = {}
         self._unended: dict[str, list[Run]] = {}
-        self._at_work = asyncio.Semaphore(max(4, os.cpu_count() or 4))
+        self._at_work = asyncio.Semaphore(max(2, os.cpu_count() or 2))
         self._warming: threading.Thread | None = None
 
     def warm_up(self) -> None:

@@ -19,10 +19,16 @@ from rag.papers import Answer
 log = logging.getLogger(__name__)
 
 EVERY = 0.1
-"""Seconds between two updates of the page: 50 answers at once are about what two processor cores can send out."""
+"""Seconds between two updates of the page while a model writes."""
+UNSPOKEN = 0.5
+"""Seconds that an answer without a model may take before the page is told at what stage it is: it has no words until it is whole,
+and 50 people's stages take two processor cores as long as their answers."""
 BEAT = 1.0
 """Seconds after which an update goes out even if nothing is new: so the page knows that the server lives, and the server
 notices that the page has gone."""
+
+WAITING = 2.0
+"""The same while others are served first."""
 
 
 class Run:
@@ -54,8 +60,8 @@ class Run:
         begun, last = False, time.monotonic()
         try:
             while turn and not turn.done() and not self._stopping.is_set():
-                await asyncio.wait({turn}, timeout=EVERY)
-                if not turn.done() and time.monotonic() - last >= BEAT:
+                await asyncio.wait({turn}, timeout=UNSPOKEN)
+                if not turn.done() and time.monotonic() - last >= WAITING:
                     self.stage, last = "Waiting for the questions of others", time.monotonic()
                     yield
             begun = not self._stopping.is_set()
@@ -86,9 +92,11 @@ class Run:
         seen, last = ("", 0), time.monotonic()
         while not over.is_set() and not self._stopping.is_set():
             try:
-                await asyncio.wait_for(over.wait(), EVERY)
+                await asyncio.wait_for(over.wait(), UNSPOKEN if self._at_work else EVERY)
             except asyncio.TimeoutError:
                 pass
+            if over.is_set() and self._at_work:
+                return  # its words have come with the end of it, and the page shows them as they stay
             now = (self.stage, len(self.text))
             if now != seen or time.monotonic() - last >= BEAT:
                 seen, last = now, time.monotonic()

@@ -1,0 +1,125 @@
+"""Whether the abstract of the right paper states the detail that a question asks for.
+
+A logistic regression over plain signs, fitted by evals/calibrate.py on the tuning half of the question set; `expected` knows the kinds
+of detail, and this module weighs them with the rest. Knows no question and no paper, and never looks for another paper.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Mapping, Sequence
+
+import numpy as np
+
+from . import expected
+from .answerable import unknown_names
+from .lexical import STOP_WORDS, all_terms, terms
+from .names import NAME, Mention, folded, names_of, without
+from .passages import sentences
+from .questions import asking, is_foreign
+from .subjects import Subject
+
+FEATURES = (
+    "aspect", "covered", "names missing", "names held", "kind missing", "kind held", "count missing", "count held", "head missing", "head held",
+    "which", "how many", "how much", "why", "how", "yes or no", "exactly", "number", "others named", "neither", "either", "length",
+)  # fmt: skip
+WEIGHTS = np.array([3.51, 0.31, -1.83, 0.53, -4.67, -1.57, -4.75, 1.02, 0.77, 0.21, -1.45, 0.63, 0.28, -2.22, 1.17, 1.26, -2.34, 1.02, 0.72, -0.52, -1.19, -0.95])
+BIAS = 2.08
+
+_SURELY_NOT = 0.2
+"""For a kind of detail that the abstract doesn't hold, or another name that no abstract knows beside that of the paper."""
+_CAPITALISED = re.compile(r"(?<=[a-z,:–-] )[A-Z][a-z]{2,}\b")
+_WHICH = re.compile(r"\b(?:which|what|whose)\b(?! (?:do|does|did|is|are|was|were|can|happens|makes|if|about)\b)|\bname\b|\bwhat(?:'s| is| are) the names?\b", re.IGNORECASE)
+_HOW_MUCH = re.compile(r"\bhow (?:much|long|fast|large|big|high|often|far|slow)\b", re.IGNORECASE)
+_HOW = re.compile(r"\bhow\b(?! (?:many|much|long|fast|large|big|high|often|far|slow)\b)", re.IGNORECASE)
+_YES_NO = re.compile(r"^\W*(?:(?:and|but|so|ok|also)\W+)?(?:is|are|was|were|do|does|did|can|has|have|any)\b|[.;:,] (?:is|are|was|were|do|does|did|can|has|have|any)\b", re.IGNORECASE)
+_EXACTLY = re.compile(r"\b(?:exact(?:ly)?|precise(?:ly)?|specific(?:ally)?|actual(?:ly)?|by name|in detail)\b", re.IGNORECASE)
+_NUMBER_ASKED = re.compile(
+    r"\bhow (?:many|much|long|large|big|fast|high|often)\b|\b(?:number|rate|accuracy|score|size|percent\w*|share|factor|latency|speed|time|cost|values?|dimension\w*|length)\b", re.IGNORECASE
+)
+_NUMBER_HELD = re.compile(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|million|half|twice|double)\b", re.IGNORECASE)
+_OR = re.compile(r"((?:[\w'-]+ ){0,2}[\w'-]+(?:, (?:[\w'-]+ ){0,2}[\w'-]+)*),? or (?:an? |the |some |something )*((?:[\w'-]+ ){0,1}[\w'-]+)", re.IGNORECASE)
+
+
+def probability(question: str, subject: Subject, rarity: Mapping[str, float], mentions: Sequence[Mention]) -> float:
+    """0 to 1; below one half, the abstract of the subject's paper hardly states what is asked. `rarity`: of the question's stemmed
+    words; `mentions`: the names of papers in the question. 1 for a question in another language, whose words no abstract has."""
+    if is_foreign(question):
+        return 1.0
+    abstract = subject.found.hit.paper.abstract
+    if expected.held(question, abstract) < 0 or expected.counted(question, abstract) < 0 or subject.named and unknown_names(question, rarity):
+        return _SURELY_NOT
+    return 1 / (1 + math.exp(-(features(question, subject, rarity, mentions) @ WEIGHTS + BIAS)))
+
+
+def features(question: str, subject: Subject, rarity: Mapping[str, float], mentions: Sequence[Mention]) -> np.ndarray:
+    """aspect: the best sentence's cosine to what is asked. covered: share of the question's information that the abstract holds,
+    without the title's words. names missing, names held: names in the question, but for the paper's own, that the abstract lacks or
+    has, up to 3. kind, count, head: whether it has the kind of detail, a number before what is counted, the noun behind "which".
+    number: 1 if a number is asked for and the best sentence has one, -1 if it has none. others named: the same of "which" and of
+    names of other things in the abstract. neither, either: of "A or B", whether the abstract has none of the two, or one. length: log
+    of 1 plus the rarities' sum. The rest: the form of the question."""
+    paper = subject.found.hit.paper
+    bare = question if question.isupper() else without(question, mentions)
+    title, whole = set(all_terms(paper.title)), set(all_terms(paper.abstract))
+    asked = {word: rarity.get(word, 1.0) for word in terms(bare) if word not in title}
+    total = sum(asked.values()) or 1.0
+    named = set() if question.isupper() else {n for n in (*NAME.findall(asking(bare)), *_CAPITALISED.findall(asking(bare))) if len(n) > 1}
+    text = f"{paper.title} {paper.abstract}".lower()
+    held = sum(name.lower() in text or name.lower().rstrip("s") in text for name in named)
+    kind, count, head = expected.held(question, paper.abstract), expected.counted(question, paper.abstract), expected.headed(bare, whole)
+    which = bool(_WHICH.search(bare))
+    options = _options(bare, whole)
+    return np.array(
+        [
+            float(np.max(subject.aspects, initial=0.0)),
+            sum(weight for word, weight in asked.items() if word in whole) / total,
+            min(len(named) - held, 3),
+            min(held, 3),
+            kind < 0,
+            kind > 0,
+            count < 0,
+            count > 0,
+            head < 0,
+            head > 0,
+            which,
+            bool(re.search(r"\bhow many\b", bare, re.IGNORECASE)),
+            bool(_HOW_MUCH.search(bare)),
+            bool(re.search(r"\bwhy\b", bare, re.IGNORECASE)),
+            bool(_HOW.search(bare)),
+            bool(_YES_NO.search(bare)),
+            bool(_EXACTLY.search(bare)),
+            (1.0 if _NUMBER_HELD.search(_nearest(subject)) else -1.0) if _NUMBER_ASKED.search(bare) else 0.0,
+            (1.0 if _names_others(subject) else -1.0) if which else 0.0,
+            options < 0,
+            options > 0,
+            math.log1p(sum(asked.values())),
+        ],
+        dtype=float,
+    )
+
+
+def _nearest(subject: Subject) -> str:
+    spans = sentences(subject.found.hit.paper.abstract)
+    return subject.found.hit.paper.abstract[slice(*spans[int(np.argmax(subject.aspects))])] if spans and len(subject.aspects) == len(spans) else ""
+
+
+def _names_others(subject: Subject) -> bool:
+    """Whether the abstract names anything but the paper's own."""
+    paper = subject.found.hit.paper
+    own = {folded(paper.title)}.union(*names_of(paper))
+    title = folded(paper.title)
+    return any(folded(name) not in own and folded(name) not in title for name in (*NAME.findall(paper.abstract), *_CAPITALISED.findall(paper.abstract)))
+
+
+def _options(question: str, whole: set[str]) -> int:
+    """For "A, B or C?": 1 if the abstract has the last word of any, -1 if of none, 0 if there are no options."""
+    match = _OR.search(question)
+    if not match:
+        return 0
+    pieces = [*match[1].split(","), match[2]]
+    heads = [stem for piece in pieces for word in piece.split()[-1:] if word.lower() not in STOP_WORDS for stem in all_terms(word)]
+    if not heads:
+        return 0
+    return 1 if any(stem in whole for stem in heads) else -1
