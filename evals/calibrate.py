@@ -44,7 +44,7 @@ def main() -> int:
         print("rag.listing:", _named(("bias", *listing.FEATURES), weights), f"SURE {cut:.2f} (F1 {f1:.3f}, each question left out in turn)")
         print("rag.answerable:", _named(("bias", *answerable.FEATURES), fit_answerability(library, questions)))
         print("rag.stated:", _named(("bias", *stated.FEATURES), fit_stated(library, whole)))
-        print("rag.relevance:", _named(relevance.FEATURES, fit_sentences(library, questions)))
+        print("rag.relevance:", _named(relevance.FEATURES, fit_sentences(library, whole)))
     return 0
 
 
@@ -72,7 +72,7 @@ def fit_sentences(library: Library, questions: list[dict]) -> np.ndarray:
 
 def _sentence_cases(library: Library, questions: list[dict]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """(features, which sentences hold the evidence) for each question that is about one paper, found by the engine."""
-    for question in (q for q in questions if q["kind"] in _SENTENCE_KINDS):
+    for question in (asked for q in questions for asked in ([q] if q["kind"] in _SENTENCE_KINDS else _later(library, q) if "turns" in q else [])):
         for subject in about(library, question["question"], library.find(question["question"], 10))[0]:
             paper = subject.found.hit.paper
             evidence = [e["text"] for e in question["evidence"] if e["paper"] == paper.id]

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Collection, Iterable, Iterator
 
-from .followup import narrowed, standalone
+from .engine import in_full
+from .followup import narrowed
 from .papers import Answer, Event
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Conversation:
         was stopped or failed is not."""
         among = narrowed(question, self._turns)
         if among is None:
-            query = standalone(question, self._turns, self._library, within)
+            query = in_full(self._library, question, self._turns, within)
             events = self._library.as_query_engine(within).stream(question, query, self._turns)
         else:  # "which of them …" needs no words of before, only their papers
             events = self._library.as_query_engine([i for i in among if within is None or i in within]).stream(question)

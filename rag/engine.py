@@ -14,6 +14,7 @@ from .answerable import answerability, unknown_names
 from .calls import silently
 from .criteria import criterion
 from .errors import ModelFailed
+from .followup import spoken_of_last, standalone, with_papers
 from .generative import Complete
 from .judge import Judged, judge, most_doubtful_first, settled
 from .papers import Answer, Event, as_text
@@ -55,6 +56,20 @@ def respond(library: Library, question: str, complete: Complete | None, query: s
         yield from _told(quoted, timings, started)
         return
     yield from _by_model(library, query, found, quoted, complete, timings, started)
+
+
+def in_full(library: Library, question: str, turns: Sequence[tuple[str, Answer]], within: Collection[str] | None = None) -> str:
+    """The question with what it needs of the earlier turns. One that seems to stand alone, but that no paper answers, is asked of
+    the paper spoken of last, if that one answers it."""
+    query = standalone(question, turns, library, within)
+    last = spoken_of_last(turns) if query == question and not asks_for_list(question) and not is_small_talk(question) else None
+    if last is None:
+        return query
+    here = library.find(question, 1, within=[last.id] if within is None or last.id in within else [])
+    if not here or not stated.unmistakably(question, here[0], library.rarity(lexical.terms(question))):
+        return question
+    alone, _ = _quoted(library, question, question, library.find(question, _CANDIDATES, within=within), within, {})
+    return with_papers(question, [last]) if alone.status == "refused" else question
 
 
 def about(library: Library, query: str, found: Sequence[Found], within: Collection[str] | None = None) -> tuple[list[Subject], bool]:

@@ -55,7 +55,7 @@ _KINDS = tuple(
         # what the authors themselves find wanting, and what comes next
         (
             r"\b(?:limitations?|weaknesses|drawbacks|shortcomings|failure cases)\b(?=.{0,40}\b(?:admit|acknowledge|concede|own up|mention|list|report|discuss|note)\w*)|\b(?:its|their|the authors['’]?|own) (?:own )?(?:limitations?|weaknesses|drawbacks|shortcomings)\b|\bany (?:limitations?|weaknesses|drawbacks|shortcomings)\b|\bfuture work\b|\b(?:plan|planned|next steps?) (?:next|to do next|for the future)\b|\bleft for (?:the )?future\b",
-            r"\b(?:our|we|this (?:work|paper|method|approach))\b[^.]{0,60}\b(?:limit\w+|drawback|shortcoming|weakness)|\blimitations? of (?:our|this|the proposed)|\bfuture (?:work|research|directions?|studies|efforts?|improvements?)\b|\b(?:however|still|yet|nevertheless|nonetheless|but)\b[^.]{0,120}\b(?:remain\w*|room|far from|struggle\w*|fail\w*|limited|challeng\w*|worse|lag\w*|short of)\b",
+            r"\b(?:our|we|this (?:work|paper|method|approach))\b[^.]{0,60}\b(?:limit\w+|drawback|shortcoming|weakness)|\blimitations?\b|\bfuture (?:work|research|directions?|studies|efforts?|improvements?)\b|\b(?:however|still|yet|nevertheless|nonetheless|but)\b[^.]{0,120}\b(?:remain\w*|room|far from|struggle\w*|fail\w*|limited|challeng\w*|worse|lag\w*|short of)\b",
         ),
         # how large a model
         (

@@ -55,11 +55,11 @@ def standalone(question: str, turns: Sequence[tuple[str, Answer]], library: Sear
         return f"{question} {_aspect(turns, library)}".strip() if not rest and _ONLY_ABOUT.search(question) else question
     papers = _pointed_at(question, spoken, turns)
     if papers:
-        return _with(_OTHER.sub("that one", question) if len(papers) == 1 else question, papers)
+        return with_papers(_OTHER.sub("that one", question) if len(papers) == 1 else question, papers)
     last = spoken[-1]
     if len(terms(question)) and not _belongs(question, last, library, within):
         return question
-    return _with(question, [last])
+    return with_papers(question, [last])
 
 
 def _listed_again(question: str, turns: Sequence[tuple[str, Answer]]) -> str:
@@ -81,8 +81,14 @@ def narrowed(question: str, turns: Sequence[tuple[str, Answer]]) -> list[str] | 
     return [citation.paper.id for citation in last.citations]
 
 
-def _with(question: str, papers: Sequence[Paper]) -> str:
+def with_papers(question: str, papers: Sequence[Paper]) -> str:
+    """The question as it is asked of these papers."""
     return f"{question} ({'; '.join(paper.title for paper in papers)})"
+
+
+def spoken_of_last(turns: Sequence[tuple[str, Answer]]) -> Paper | None:
+    """The paper that the last answer with citations cites first, whatever was refused since."""
+    return next((answer.citations[0].paper for _, answer in reversed(turns) if answer.citations), None)
 
 
 def _spoken_of(turns: Sequence[tuple[str, Answer]]) -> list[Paper]:

@@ -40,7 +40,7 @@ _CONTINUES = re.compile(
 )
 _NEW_SUBJECT = re.compile(
     r"\b(?:new (?:question|topic|subject)|(?:something|completely|totally) (?:different|else)|different (?:question|topic|subject)|unrelated|another (?:question|topic|thing)|"
-    r"moving on|next (?:question|topic|paper)|change of (?:topic|subject)|switching (?:topics?|subjects?|gears)|now (?:on )?to)\b",
+    r"moving on|next (?:question|topic|paper|one)|one more(?= ?[:–-])|(?<=[a-z]) now(?=[.:] )|change of (?:topic|subject)|switching (?:topics?|subjects?|gears)|now (?:on )?to)\b|^\W*(?:and |ok(?:ay)?,? )?now,? (?!(?:what|how|why|which|who|where|when|does|do|did|is|are|can|for|in|the (?:second|other|first|last)|that|this|compare)\b)",
     re.IGNORECASE,
 )
 _RETURNS = re.compile(r"\b(?:back to|return(?:ing)? to|again)\b", re.IGNORECASE)

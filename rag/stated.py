@@ -18,6 +18,7 @@ from .lexical import STOP_WORDS, all_terms, terms
 from .names import NAME, Mention, folded, names_of, without
 from .passages import sentences
 from .questions import asking, is_foreign
+from .retrieve import Found
 from .subjects import Subject
 
 FEATURES = (
@@ -29,6 +30,7 @@ BIAS = 2.08
 
 _SURELY_NOT = 0.2
 """For a kind of detail that the abstract doesn't hold, or another name that no abstract knows beside that of the paper."""
+_NEAR, _COVERED = 0.35, 0.25
 _CAPITALISED = re.compile(r"(?<=[a-z,:–-] )[A-Z][a-z]{2,}\b")
 _WHICH = re.compile(r"\b(?:which|what|whose)\b(?! (?:do|does|did|is|are|was|were|can|happens|makes|if|about)\b)|\bname\b|\bwhat(?:'s| is| are) the names?\b", re.IGNORECASE)
 _HOW_MUCH = re.compile(r"\bhow (?:much|long|fast|large|big|high|often|far|slow)\b", re.IGNORECASE)
@@ -51,6 +53,14 @@ def probability(question: str, subject: Subject, rarity: Mapping[str, float], me
     if expected.held(question, abstract) < 0 or expected.counted(question, abstract) < 0 or subject.named and unknown_names(question, rarity):
         return _SURELY_NOT
     return 1 / (1 + math.exp(-(features(question, subject, rarity, mentions) @ WEIGHTS + BIAS)))
+
+
+def unmistakably(question: str, found: Found, rarity: Mapping[str, float]) -> bool:
+    """Whether a question that doesn't say the paper's name is answered by its abstract all the same: its words are there, or a
+    sentence is near to it. (Of 303 questions about other things, put to random papers, 2 % passed; of 92 follow-ups 50 %.)"""
+    row = features(question, Subject(found, question, found.sentence_cosines, True), rarity, ())
+    near = row[FEATURES.index("aspect")] >= _NEAR or row[FEATURES.index("covered")] >= _COVERED
+    return near and not unknown_names(question, rarity) and 1 / (1 + math.exp(-(row @ WEIGHTS + BIAS))) >= 0.5
 
 
 def features(question: str, subject: Subject, rarity: Mapping[str, float], mentions: Sequence[Mention]) -> np.ndarray:
