@@ -31,6 +31,13 @@ def ask(page, question: str):
     return page.locator("#log .turn").last
 
 
+def sheet(page, name: str):
+    """Opens the library or the settings."""
+    page.get_by_role("button", name=name, exact=True).click()
+    page.wait_for_selector("#sheet-body > *")
+    return page.locator("#sheet")
+
+
 def eventually(what, seconds: float = 4.0) -> bool:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -216,7 +223,9 @@ def test_maths_is_set_and_plain_text_is_exact(page):
     shown = abstract.evaluate(
         "e => { const c = e.cloneNode(true); c.querySelectorAll('math').forEach(m => m.remove()); return c.textContent }"
     )
-    assert shown == re.sub(r"\$\$.*?\$\$|\$O.*?\$|\\\(x\\\)", "", MATHS.abstract)
+    bare = re.sub(r"\$\$.*?\$\$|\$O.*?\$|\\\(x\\\)", "", MATHS.abstract)
+    assert shown == bare.replace("**Bold claims**", "Bold claims").replace("100\\%", "100%")
+    assert abstract.locator("strong").inner_text() == "Bold claims"
     assert abstract.locator("math").first.evaluate("m => m.getBoundingClientRect().width") > 40
     assert page.locator(".card.on mark").count() >= 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from made_answers import listing, shipped
-from test_page import ask, box, eventually
+from test_page import ask, eventually
 
 from rag import export
 
@@ -147,3 +147,19 @@ def test_other_scripts_read_in_their_own_direction(page):
     turn.locator("a.cite").first.click()
     assert page.locator(".card.on .abstract").evaluate("p => getComputedStyle(p).direction") == "rtl"
     assert page.locator(".card.on mark").count() == 2
+
+
+@pytest.mark.parametrize(("size", "motion"), [((1440, 520), "no-preference"), ((1440, 520), "reduce"), ((800, 420), "no-preference")])
+def test_the_marked_sentence_is_brought_into_view(open_page, size, motion):
+    page = open_page(viewport={"width": size[0], "height": size[1]}, reduced_motion=motion)
+    links = ask(page, "last sentences").locator("a.cite")
+    in_view = """() => { const mark = document.querySelector('mark.now')?.getBoundingClientRect(), panel = document.getElementById('panel').getBoundingClientRect();
+        return Boolean(mark) && mark.top >= Math.max(0, panel.top) && mark.bottom <= Math.min(innerHeight, panel.bottom) }"""
+    for number in (0, 11, 5, 6, 2):
+        links.nth(number).click()
+        if motion == "reduce":
+            page.wait_for_timeout(60)  # a frame or two, and no way on which it would still be
+            assert page.evaluate(in_view), number
+        assert eventually(lambda: page.evaluate(in_view)), number
+        page.wait_for_timeout(900 if motion != "reduce" else 0)
+        assert page.evaluate(in_view), number
