@@ -201,6 +201,7 @@ def test_split_loses_nothing():
         (r"6.16\% of R\&D costs \$5 and \$6", "6.16% of R&amp;D costs $5 and $6"),
         ("*two\nlines* and \\emph{open", "*two\nlines* and \\emph{open"),
         ("*<b>*", "<em>&lt;b&gt;</em>"),
+        ("**One *two* three *four***", "<strong>One </strong><strong><em>two</em></strong><strong> three </strong><strong><em>four</em></strong>"),
     ],
 )
 def test_emphasis_is_set(source, shown):

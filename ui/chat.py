@@ -233,11 +233,7 @@ class Page:
             size = len(self.library)
             if self._examples[0] != size:  # made once for each state of the library: it may be large
                 self._examples = (size, render.examples(self.library.papers()))
-            html = render.welcome(size, self._examples[1])
-            if not size and self.may_change:
-                body, end, after = html.rpartition("</div>")
-                html = f'{body}<p>or choose files here:</p><p><button type="button" class="button" data-sheet="desk/library">Add papers</button></p>{end}{after}'
-            return html
+            return render.welcome(size, self._examples[1], self.may_change)
         except Exception as error:
             return render.unreadable(_said(error))
 

@@ -60,7 +60,7 @@ def shelf(rows: Sequence[Row], total: int, scope: Scope, sort: str, page: int, m
     pages = max(1, -(-len(rows) // ON_A_PAGE))
     page = min(max(1, page), pages)
     if not total:
-        return '<p class="none">This library holds no papers yet.</p>'
+        return '<p class="none" id="no-papers">This library holds no papers yet. What you add is listed here.</p>'
     if not rows:
         return f'<p class="count" role="status">None of {total:,} papers.</p><p class="none">No paper fits. Try fewer words, or other years.</p>'
     count = f"{total:,} papers" if len(rows) == total else f"{len(rows):,} of {total:,} papers"

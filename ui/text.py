@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator
 from ui import maths
 
 _UNSHOWABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+IN_BOLD = r"(?:(?!\*\*)[^\n]|\*(?=\*\*(?!\*))){1,400}?"
 _SET = re.compile(
-    r"(?<![\w*\\])(?P<o1>\*\*)(?=[^\s*])(?P<strong>(?:(?!\*\*)[^\n]){1,400}?)(?<=\S)(?P<c1>\*\*)(?![\w*])"
+    rf"(?<![\w*\\])(?P<o1>\*\*)(?=\*?[^\s*])(?P<strong>{IN_BOLD})(?<=\S)(?P<c1>\*\*)(?![\w*])"
     r"|(?<![\w*\\])(?P<o2>\*\*)(?P<strong2>[^\W\d_]{1,12})(?P<c2>\*\*)(?=[a-z])"  # **Tan**dem **Hop**field **Net**work
     r"|(?<![\w*\\])(?P<o3>\*)(?=[^\s*])(?P<em>[^\n*]{1,200}?)(?<=\S)(?P<c3>\*)(?![\w*])"
     r"|(?<![\w*\\/])(?P<o4>_)(?=[^\s_])(?P<em2>[^\n_]{1,200}?)(?<=\S)(?P<c4>_)(?![\w/])"
@@ -41,18 +42,18 @@ def rich(text: str, marks: Iterable[tuple[int, int]] = ()) -> str:
     runs = list(maths.split(text))
     styles = list(_styles("".join("\ue000" * (end - start) if tex else text[start:end] for start, end, tex, _ in runs)))
     edges = {edge for span in spans for edge in span} | {edge for start, end, _ in styles for edge in (start, end)}
-    pieces: list[tuple[str, bool, str]] = []
+    pieces: list[tuple[str, bool, tuple[str, ...]]] = []
     for start, end, tex, block in runs:
         if tex:
             source = f'<span class="tex">{escape(text[start:end])}</span>'
-            style = next((tag for a, b, tag in styles if tag and a <= start < b), "")
+            style = tuple(tag for a, b, tag in styles if tag and a <= start < b)
             pieces.append((maths.to_mathml(tex, block) or source, any(a < end and start < b for a, b in spans), style))
             continue
         cuts = sorted({start, end, *(edge for edge in edges if start < edge < end)})
         for a, b in zip(cuts, cuts[1:]):
             tags = [tag for s, e, tag in styles if s <= a < e]
             if None not in tags:
-                pieces.append((escape(text[a:b]), any(s <= a < e for s, e in spans), next((tag for tag in tags if tag), "")))
+                pieces.append((escape(text[a:b]), any(s <= a < e for s, e in spans), tuple(tag for tag in tags if tag)))
     return _joined(pieces)
 
 
@@ -68,6 +69,8 @@ def _styles(text: str) -> Iterator[tuple[int, int, str | None]]:
             if value is not None:
                 tag = name.rstrip("0123456789")
                 yield match.start(name), match.end(name), {"o": None, "c": None, "span": ""}.get(tag, tag)
+                if tag in ("strong", "span"):
+                    yield from ((match.start(name) + start, match.start(name) + end, inner) for start, end, inner in _styles(value))
 
 
 def _merged(marks: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
@@ -83,16 +86,17 @@ def _merged(marks: Iterable[tuple[int, int]], length: int) -> list[tuple[int, in
     return merged
 
 
-def _joined(pieces: list[tuple[str, bool, str]]) -> str:
-    """Elements inside marks: both are closed where either changes."""
+def _joined(pieces: list[tuple[str, bool, tuple[str, ...]]]) -> str:
+    """Elements inside marks: all are closed where one changes."""
     out: list[str] = []
-    marked, style = False, ""
-    for piece, now_marked, now_style in [*pieces, ("", False, "")]:
+    marked = False
+    style: tuple[str, ...] = ()
+    for piece, now_marked, now_style in [*pieces, ("", False, ())]:
         if (now_marked, now_style) != (marked, style):
-            out.append(f"</{style}>" if style else "")
+            out.extend(f"</{tag}>" for tag in reversed(style))
             if now_marked != marked:
                 out.append("<mark>" if now_marked else "</mark>")
-            out.append(f"<{now_style}>" if now_style else "")
+            out.extend(f"<{tag}>" for tag in now_style)
             marked, style = now_marked, now_style
         out.append(piece)
     return "".join(out)

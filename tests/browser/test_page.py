@@ -7,6 +7,7 @@ import re
 import time
 import urllib.error
 import urllib.request
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import pytest
@@ -192,8 +193,10 @@ def test_a_hostile_paper_does_nothing(page, listener):
     assert listener.heard == []
 
 
-def test_hostile_papers_in_lists_cards_and_copies_do_nothing(page, listener):
+def test_hostile_papers_in_lists_cards_and_copies_do_nothing(page, listener, library, monkeypatch):
     page.bring_to_front()
+    more = [replace(library.hostile, id=f"{library.hostile.id}{n}") for n in range(14)]
+    monkeypatch.setattr(library, "_papers", [*library.papers(), *more])
     for question in ("hostile sides", "hostile list"):
         turn = ask(page, question)
         for button in turn.locator("[data-sort]").all():
@@ -207,6 +210,7 @@ def test_hostile_papers_in_lists_cards_and_copies_do_nothing(page, listener):
             card.get_by_role("button", name=name).click()
             assert eventually(lambda: "onerror" in page.evaluate("navigator.clipboard.readText()"))
         card.get_by_role("button", name="Ask about this paper").click()
+        page.wait_for_timeout(200)  # the server has said it, too
         assert "<img src=x onerror" in page.locator("#scope").inner_text()
         page.get_by_role("button", name="Ask all papers").click()
         turn.get_by_role("button", name="Copy answer").click()

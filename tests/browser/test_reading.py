@@ -113,13 +113,15 @@ def test_a_comparison_is_side_by_side_and_on_a_phone_stacked(page, open_page):
     assert len(tops(ask(phone, "list five hundred"))) == 0 and phone.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-def test_a_refusal_offers_the_nearest_papers_and_a_question_about_each(page):
+def test_a_refusal_offers_the_nearest_papers_and_a_question_about_each(page, library, monkeypatch):
     turn = ask(page, "which meant")
     paper = shipped()[3]
+    monkeypatch.setattr(library, "_papers", [*library.papers(), paper])
     assert "Not answered" in turn.inner_text() and "seems to be meant. The nearest sentence of its abstract" in turn.inner_text()
     assert turn.get_by_role("heading", level=3).inner_text() == "Nearest papers (not an answer)" and turn.locator("a.cite").count() == 0
     turn.get_by_role("button", name=f"Ask about this paper: {paper.title}").click()
     assert page.evaluate("document.activeElement.tagName") == "TEXTAREA"
+    page.wait_for_timeout(300)  # the server has said it, too
     assert f"Asking only “{paper.title}”" in page.locator("#scope").inner_text()
     page.get_by_role("button", name="Ask all papers").click()
 
