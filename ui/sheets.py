@@ -173,5 +173,5 @@ def rating(vote: str = "", words: str = "", asking: bool = False, noted: bool = 
     asks = "What was right about it?" if vote == "right" else "What was wrong, or missing?"
     return (
         f'{buttons}<form data-rate="{escape(vote)}"><label><span class="sr" role="status">Noted.</span><input name="words" maxlength="1000" value="{escape(words)}"'
-        f' placeholder="{asks} (optional)" aria-label="{asks} (optional)" autocomplete="off"></label><button class="quiet">Add</button></form>'
+        f' placeholder="{asks}" aria-label="{asks} (optional)" autocomplete="off"></label><button class="quiet">Add</button></form>'
     )
