@@ -40,7 +40,8 @@ CREATE TABLE IF NOT EXISTS turns (
 class Turn:
     """One question and what became of it. `outcome`: "answered" (with `answer`, also when that is a refusal), "stopped" (`text`: what
     had been written), "failed" (`text`: the sentence that said why) or "removed" (a paper that it relied on has been taken out of
-    the library). `scope`: the papers that were asked, in words; empty for all."""
+    the library). `scope`: the papers that were asked, in words; empty for all. `vote` and `words`: the reader's opinion of the answer, if
+    there is one."""
 
     question: str
     outcome: str = "answered"
@@ -48,6 +49,8 @@ class Turn:
     text: str = ""
     scope: str = ""
     number: int = 0
+    vote: str = ""
+    words: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,19 +93,20 @@ class History:
             row = db.execute("SELECT title FROM conversations WHERE id = ? AND owner = ?", (id, owner)).fetchone()
             return row[0] if row else None
 
-    def turns(self, owner: str, id: str, last: int = MOST_TURNS) -> list[Turn]:
-        """The `last` turns, oldest first."""
+    def turns(self, owner: str, id: str, last: int = MOST_TURNS, before: int | None = None) -> list[Turn]:
+        """The `last` turns, oldest first; with `before`, of those with lower numbers."""
         query = (
-            "SELECT number, data FROM turns JOIN conversations ON id = conversation WHERE conversation = ? AND owner = ?"
+            "SELECT number, data FROM turns JOIN conversations ON id = conversation WHERE conversation = ? AND owner = ? AND number < ?"
             " ORDER BY number DESC LIMIT ?"
         )
         with self._using(write=False) as db:
-            rows = db.execute(query, (id, owner, last)).fetchall()
+            rows = db.execute(query, (id, owner, before or 1 << 62, last)).fetchall()
         return [_turn(number, json.loads(data)) for number, data in reversed(rows)]
 
     def add(self, owner: str, id: str | None, turn: Turn, replace: int | None = None) -> tuple[str, int]:
         """Keeps a turn and returns its conversation's id and its number. A conversation that is not there, or not the owner's, is
-        begun anew. `replace`: the number of a turn that this one takes the place of, together with those after it."""
+        begun anew. `replace`: the number of a turn that this one takes the place of, together with those after it. (With the first
+        turn goes the title that was made of it.)"""
         data, now = _data(turn), time.time()
         with self._using() as db:
             if id is None or db.execute("SELECT 1 FROM conversations WHERE id = ? AND owner = ?", (id, owner)).fetchone() is None:
@@ -112,11 +116,24 @@ class History:
                 spare = "SELECT id FROM conversations WHERE owner = ? ORDER BY used DESC, id LIMIT -1 OFFSET ?"
                 db.execute(f"DELETE FROM conversations WHERE used < ? OR id IN ({spare})", (now - KEEP, owner, MOST_KEPT))
             if replace is not None:
+                old = db.execute("SELECT data FROM turns WHERE conversation = ? AND number = 1", (id,)).fetchone() if replace == 1 else None
+                if old:
+                    titles = (_shortened(turn.question), id, _shortened(json.loads(old[0])["question"]))
+                    db.execute("UPDATE conversations SET title = ? WHERE id = ? AND title = ?", titles)
                 db.execute("DELETE FROM turns WHERE conversation = ? AND number >= ?", (id, replace))
             number = db.execute("SELECT coalesce(max(number), 0) + 1 FROM turns WHERE conversation = ?", (id,)).fetchone()[0]
             db.execute("INSERT INTO turns VALUES (?, ?, ?)", (id, number, data))
             db.execute("UPDATE conversations SET used = ? WHERE id = ?", (now, id))
             return id, number
+
+    def rate(self, owner: str, id: str, number: int, vote: str, words: str) -> None:
+        """Keeps the reader's opinion with the turn, instead of an earlier one."""
+        with self._using() as db:
+            query = "SELECT data FROM turns JOIN conversations ON id = conversation WHERE conversation = ? AND owner = ? AND number = ?"
+            row = db.execute(query, (id, owner, number)).fetchone()
+            if row:
+                data = _json({**json.loads(row[0]), "vote": vote, "words": words})
+                db.execute("UPDATE turns SET data = ? WHERE conversation = ? AND number = ?", (data, id, number))
 
     def rename(self, owner: str, id: str, title: str) -> None:
         """A blank title changes nothing."""
@@ -213,7 +230,8 @@ def _known(kind: type, data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _turn(number: int, data: dict[str, Any]) -> Turn:
     answer = answer_from(data["answer"]) if data.get("answer") else None
-    return Turn(data["question"], data["outcome"], answer, data.get("text", ""), data.get("scope", ""), number)
+    said = (data.get(name, "") for name in ("text", "scope"))
+    return Turn(data["question"], data["outcome"], answer, *said, number, data.get("vote", ""), data.get("words", ""))
 
 
 def _data(turn: Turn) -> str:

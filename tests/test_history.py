@@ -56,6 +56,35 @@ def test_a_turn_can_take_the_place_of_another(tmp_path: Path) -> None:
     assert [turn.question for turn in history.turns("ann", id)] == ["One", "Two, better"]
 
 
+def test_what_was_before_a_turn_is_asked_for_by_its_number(tmp_path: Path) -> None:
+    history = History(tmp_path)
+    id, _ = history.add("ann", None, Turn("1"))
+    for n in range(2, 9):
+        history.add("ann", id, Turn(str(n)))
+    assert [turn.question for turn in history.turns("ann", id, last=3, before=6)] == ["3", "4", "5"]
+    assert history.turns("ann", id, before=1) == []
+
+
+def test_a_title_goes_with_the_question_that_it_was_made_of_and_a_given_one_stays(tmp_path: Path) -> None:
+    history = History(tmp_path)
+    id, _ = history.add("ann", None, Turn("One"))
+    history.add("ann", id, Turn("Uno"), replace=1)
+    assert history.title("ann", id) == "Uno" and len(history.turns("ann", id)) == 1
+    history.rename("ann", id, "Numbers")
+    history.add("ann", id, Turn("Un"), replace=1)
+    assert history.title("ann", id) == "Numbers"
+
+
+def test_an_opinion_is_kept_with_its_turn_and_only_by_its_owner(tmp_path: Path) -> None:
+    history = History(tmp_path)
+    id, number = history.add("ann", None, Turn("One", answer=ANSWER))
+    history.rate("ann", id, number, "wrong", "no")
+    history.rate("bo", id, number, "right", "")
+    assert history.turns("ann", id) == [Turn("One", answer=ANSWER, number=1, vote="wrong", words="no")]
+    history.rate("ann", id, number, "right", "")
+    assert (history.turns("ann", id)[0].vote, history.turns("ann", id)[0].words) == ("right", "")
+
+
 def test_renaming_and_deleting(tmp_path: Path) -> None:
     history = History(tmp_path)
     id, _ = history.add("ann", None, Turn("A question that is long " * 20))

@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 from rag.papers import REFUSAL, Answer, Citation, Paper, Quote, Sentence
-from ui import maths, prose, render, text
+from ui import maths, prose, render, sheets, text
+from ui.shelf import Row, Scope
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",
@@ -34,7 +35,6 @@ EXACT = [
     "1 < 2 & 3 > 2",
     "US$5",
     "# of [7]",
-    "`x`",
 ]
 
 
@@ -165,7 +165,7 @@ def test_latex_is_set(source, shown):
     "source",
     [
         "$5 to $10", "US$5 and CA$7", "$HOME and $PATH", "$5-$10", "costs $1,000 or $2_000", "a $ b $ c", "$", "$$", "$ $", r"\(", r"\[x",
-        r"costs \$5 and \$6", "between $x and y",
+        "between $x and y",
     ],
 )  # fmt: skip
 def test_prices_and_lone_dollars_are_not_maths(source):
@@ -188,6 +188,35 @@ def test_two_dollars_that_do_not_belong_together():
 def test_split_loses_nothing():
     source = r"a $x$ b \(y\) c $$z$$ d $5 \[w\] e"
     assert "".join(source[start:end] for start, end, _, _ in maths.split(source)) == source
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("*de facto* and **bold**", "<em>de facto</em> and <strong>bold</strong>"),
+        ("**Tan**dem **Hop**field", "<strong>Tan</strong>dem <strong>Hop</strong>field"),
+        ("_in-context_, a_b_c, __init__", "<em>in-context</em>, a_b_c, __init__"),
+        ("`x` and `PerCo'' for `", "<code>x</code> and `PerCo&#x27;&#x27; for `"),
+        (r"\emph{a} \textit{b} \textbf{c} \texttt{d} \url{http://x.org/a_b}", "<em>a</em> <em>b</em> <strong>c</strong> <code>d</code> http://x.org/a_b"),
+        (r"6.16\% of R\&D costs \$5 and \$6", "6.16% of R&amp;D costs $5 and $6"),
+        ("*two\nlines* and \\emph{open", "*two\nlines* and \\emph{open"),
+        ("*<b>*", "<em>&lt;b&gt;</em>"),
+        ("**One *two* three *four***", "<strong>One </strong><strong><em>two</em></strong><strong> three </strong><strong><em>four</em></strong>"),
+    ],
+)
+def test_emphasis_is_set(source, shown):
+    assert text.rich(source) == shown
+
+
+def test_emphasis_around_formulas_and_across_marks():
+    assert re.fullmatch(r"<strong>to <math.*</math> of it\.</strong>", text.rich("**to $N$ of it.**"))
+    assert text.rich("a *b c* d", [(0, 4)]) == "<mark>a <em>b</em></mark><em> c</em> d"
+    of = paper("We *do* it.", title="On `x` and *y*")
+    for html in (answer_html(Answer("“We *do* it.” [1]", "answered", (Sentence("We *do* it.", (1,)),), (cited(1, of, of.abstract),))),
+                 render.evidence("q1", "?", Answer("x", "answered", citations=(cited(1, of, of.abstract),))),
+                 answer_html(listed(of, of))):  # fmt: skip
+        assert "We <em>do</em> it." in html and checked(html)
+    assert "On <code>x</code> and <em>y</em>" in html and "On <code>x</code>" in sheets.library(sheets.shelf([Row("i", of.title, "", None, "", "", "")], 1, Scope(), "added", 1, True), [], True)
 
 
 def test_marks_are_exact_and_merge():

@@ -30,7 +30,8 @@ KEEP = 600.0
 
 @dataclass
 class Adding:
-    """One file on its way in. `report` or `error` when it is `over`; `before` is how many papers there were."""
+    """One file on its way in. `report` or `error` when it is `over`, and `told` when its reader has had that; `before` is how many
+    papers there were."""
 
     owner: str
     name: str
@@ -38,6 +39,7 @@ class Adding:
     report: AddReport | None = None
     error: str = ""
     over: float = 0.0
+    told: bool = False
 
 
 class Intake:
@@ -60,6 +62,10 @@ class Intake:
     def look(self, owner: str, key: str) -> Adding | None:
         found = self._all.get(key)
         return found if found and found.owner == owner else None
+
+    def untold(self, owner: str) -> list[str]:
+        """The works that this reader has not heard the end of, in order."""
+        return [key for key, each in list(self._all.items()) if each.owner == owner and not each.told]
 
     def _work(self, adding: Adding, data: bytes) -> None:
         place = Path(tempfile.mkdtemp(prefix="askpapers-"))

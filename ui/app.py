@@ -43,7 +43,7 @@ _FRAME = (
 )
 _ABOVE_BOX = (
     '<div id="scope" hidden><p></p><button type="button" class="quiet" data-do="scope-all">Ask all papers</button></div>'
-    '<div id="editing" hidden><p>The answer will take the place of your last one.</p><button type="button" class="quiet" data-do="edit-not">Keep it</button></div>'
+    '<div id="editing" hidden><p role="status"></p><button type="button" class="quiet" data-do="edit-not">Cancel</button></div>'
 )
 _PANEL = '<p id="no-sources">The papers that an answer relies on are shown here, with the sentences it relies on marked.</p>'
 _SHEET = (

@@ -114,7 +114,7 @@ def _card(id: str, paper: Paper, citation: Citation | None = None, opened: bool 
     number = f'<span class="cite">{citation.number}</span> ' if citation else ""
     spans = [span for quote in citation.quotes for span in _spans(paper, quote.text, quote.start, quote.end)] if citation else []
     return (
-        f'<article class="card" id="{id}" tabindex="-1"{" hidden" * later}><h3>{number}<bdi>{rich(title)}</bdi></h3>{_by(paper)}'
+        f'<article class="card" id="{id}" tabindex="-1"{" hidden" * later}><h3 dir="auto">{number}<span>{rich(title)}</span></h3>{_by(paper)}'
         f'<details{" open" * opened}><summary aria-label="Abstract of {escape(title)}">Abstract</summary><p class="abstract" dir="auto">'
         f"{rich(paper.abstract, spans)}</p></details>"
         f'<div class="acts">{_open(paper)}{about_button(paper)}{_copies(paper)}'

@@ -152,7 +152,7 @@ class Page:
             html = render.problem(id, turn.question, "This answer is not kept: a paper that it shows has been removed from the library.")
         else:
             html = render.problem(id, turn.question, turn.text)
-        rated = "" if turn.outcome == "answered" and turn.answer and turn.answer.status != "chat" else "none"
+        rated = sheets.rating(turn.vote, turn.words) if turn.outcome == "answered" and turn.answer and turn.answer.status != "chat" else ""
         return {"id": id, "turn": sheets.turn(html, number, turn.question, turn.scope, rated), "evidence": evidence}
 
     def masthead(self, options: Options = Options()) -> str:
@@ -202,10 +202,10 @@ class Page:
             if not rows:
                 raise AskPapersError("No paper of this library is among those that you asked of. Choose others under Library, or ask all papers.")
             within, words = [row.id for row in rows], sent.scope.says(rows)
-        turns = self.history.turns(owner, sent.talk, REMEMBERED) if sent.talk else []
-        if turns and turns[-1].number >= MOST_TURNS and not sent.replace:
+        turns = self.history.turns(owner, sent.talk, REMEMBERED, sent.replace) if sent.talk else []
+        if turns and turns[-1].number >= MOST_TURNS:
             raise AskPapersError(f"This conversation has {MOST_TURNS} turns, which is as many as one can have. Begin a new one.")
-        before = [(turn.question, turn.answer) for turn in turns if turn.answer and not (sent.replace and turn.number >= sent.replace)]
+        before = [(turn.question, turn.answer) for turn in turns if turn.answer]
         return sent.options.applied(self.library).conversation(before), within, words
 
     def _begin(self, owner: str, name: str, run: Run) -> Run:
@@ -233,11 +233,7 @@ class Page:
             size = len(self.library)
             if self._examples[0] != size:  # made once for each state of the library: it may be large
                 self._examples = (size, render.examples(self.library.papers()))
-            html = render.welcome(size, self._examples[1])
-            if not size and self.may_change:
-                body, end, after = html.rpartition("</div>")
-                html = f'{body}<p>or choose files here:</p><p><button type="button" class="button" data-sheet="desk/library">Add papers</button></p>{end}{after}'
-            return html
+            return render.welcome(size, self._examples[1], self.may_change)
         except Exception as error:
             return render.unreadable(_said(error))
 

@@ -64,7 +64,12 @@ def routes(page: Page) -> APIRouter:
 
     @on("GET", "/state")
     def state(owner: str, data: dict[str, Any]) -> Response:
-        return JSONResponse(page.state(str(data.get("context", ""))))
+        return JSONResponse({**page.state(str(data.get("context", ""))), "venues": sheets.places(page.shelf.venues())})
+
+    @on("POST", "/scope")
+    def scope(owner: str, data: dict[str, Any]) -> Response:
+        asked = Scope.read(data)
+        return HTMLResponse(sheets.asking(asked, asked.of(page.shelf.rows())))
 
     # The library
 
@@ -72,7 +77,8 @@ def routes(page: Page) -> APIRouter:
     def library(owner: str, data: dict[str, Any]) -> Response:
         rows = page.shelf.rows()
         found = sheets.shelf(rows, len(rows), Scope(), "added", 1, page.may_change)
-        return HTMLResponse(sheets.library(found, page.shelf.venues(), page.may_change))
+        reports = "".join(_adding(page, owner, key) for key in page.intake.untold(owner))
+        return HTMLResponse(sheets.library(found, page.shelf.venues(), page.may_change, reports))
 
     @on("GET", "/shelf")
     def shelf(owner: str, data: dict[str, Any]) -> Response:
@@ -91,7 +97,7 @@ def routes(page: Page) -> APIRouter:
 
     @on("GET", "/adding/{key}")
     def adding(owner: str, data: dict[str, Any], key: str) -> Response:
-        return HTMLResponse(_adding(page, owner, key))
+        return HTMLResponse(_adding(page, owner, key, "seen" in data))
 
     # Conversations
 
@@ -133,13 +139,15 @@ def routes(page: Page) -> APIRouter:
     def rate(owner: str, data: dict[str, Any], id: str) -> Response:
         _, turns = _of(page, owner, id)
         turn = next((turn for turn in turns if str(turn.number) == str(data.get("number"))), None)
-        vote, words = data.get("vote"), str(data.get("words", ""))
+        vote, told = data.get("vote"), "words" in data
         if turn is None or vote not in feedback.VOTES:
             raise HTTPException(404, _GONE)
         if page.limits.refusal(owner, ""):
             raise HTTPException(429, "These are many opinions in a short time. Please wait a little.")
+        words = feedback.shortened(str(data["words"])) if told else turn.words
         feedback.note(page.folder, id, turn, vote, words)
-        return HTMLResponse('<span role="status">Noted, thank you.</span>' if words.strip() else sheets.rating(vote))
+        page.history.rate(owner, id, turn.number, vote, words)
+        return HTMLResponse(sheets.rating(vote, words, asking=not told, noted=told))
 
     @on("GET", "/settings")
     def settings(owner: str, data: dict[str, Any]) -> Response:
@@ -158,10 +166,11 @@ def _shelf(page: Page, data: dict[str, Any]) -> str:
     return sheets.shelf(scope.of(rows), len(rows), scope, sort if sort in SORTS else "added", at, page.may_change)
 
 
-def _adding(page: Page, owner: str, key: str) -> str:
+def _adding(page: Page, owner: str, key: str, seen: bool = True) -> str:
     work = page.intake.look(owner, key)
     if work is None:
         raise HTTPException(404, "What became of this file is not known any more; the list shows what is in the library.")
+    work.told = bool(work.over and seen)
     return sheets.adding(key, work, 0 if work.over else len(page.library) - work.before)
 
 

@@ -24,6 +24,11 @@ LARGEST = 50_000_000
 _writing = threading.Lock()
 
 
+def shortened(words: str) -> str:
+    """A reader's words as they are kept."""
+    return " ".join(words.split())[:LONGEST_WORDS]
+
+
 def note(folder: Path | None, conversation: str, turn: Turn, vote: str, words: str = "") -> None:
     """Takes one opinion down. Raises StorageFailed."""
     if folder is None:
@@ -35,7 +40,7 @@ def note(folder: Path | None, conversation: str, turn: Turn, vote: str, words: s
         "question": turn.question,
         "searched": (answer.query if answer else "") or turn.question,
         "vote": vote,
-        "words": " ".join(words.split())[:LONGEST_WORDS],
+        "words": shortened(words),
         "outcome": answer.status if answer else turn.outcome,
         "mode": answer.mode if answer else "",
         "papers": [citation.paper.id for citation in answer.citations] if answer else [],

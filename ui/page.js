@@ -159,16 +159,25 @@ window.askPapers = (() => {
     hideTip();
     document.querySelectorAll("mark.now").forEach((other) => other.classList.remove("now"));
     const said = link.parentElement.querySelector(".said")?.textContent.slice(1, 60);
-    const mark = said ? [...card.querySelectorAll("mark")].find((each) => each.textContent.includes(said)) : card.querySelector("mark");
-    if (said) mark?.classList.add("now");
-    const panel = find("panel"), inside = getComputedStyle(panel).overflowY === "auto", room = inside ? panel.clientHeight - 40 : innerHeight * 0.7;
-    const far = mark && mark.getBoundingClientRect().bottom - card.getBoundingClientRect().top > room;
-    if (!inside) (far ? mark : card).scrollIntoView({ block: far ? "center" : "start", behavior: behavior() });
-    else {
-      const place = (far ? mark : card).getBoundingClientRect().top - panel.getBoundingClientRect().top + panel.scrollTop;
-      panel.scrollTo({ top: place < 120 ? 0 : place - (far ? innerHeight * 0.3 : 16), behavior: behavior() });
-    }
+    const marks = [...card.querySelectorAll("mark")], named = said && marks.find((each) => each.textContent.includes(said)), mark = named || marks[0];
+    named?.classList.add("now");
+    reveal(card, mark, behavior());
+    const again = () => { if (card.classList.contains("on") && mark && hidden(mark)) reveal(card, mark, "instant"); };
+    if (calm()) requestAnimationFrame(() => requestAnimationFrame(again)); else setTimeout(again, 700); // cards on the way may have turned out taller
     card.focus({ preventScroll: true });
+  };
+  const view = () => { // top and bottom of where evidence is seen: the panel, or the window where the panel is no column of its own
+    const panel = find("panel"), place = panel.getBoundingClientRect(), inside = getComputedStyle(panel).overflowY === "auto";
+    return { inside, top: inside ? place.top : topEdge(), bottom: inside ? Math.min(place.bottom, innerHeight) : innerHeight };
+  };
+  const hidden = (mark) => mark.getBoundingClientRect().bottom > view().bottom || mark.getBoundingClientRect().top < view().top;
+  const reveal = (card, mark, behavior) => { // the card from its title on, or if the mark is too far down, the mark near the middle
+    const { inside, top, bottom } = view(), begin = card.getBoundingClientRect().top, room = bottom - top - 56;
+    const place = mark?.getBoundingClientRect(), far = place && place.bottom - begin > room;
+    const by = far ? place.top - top - Math.max(40, (bottom - top - place.height) * 0.4) : begin - top - 16;
+    const first = find("panel").scrollTop + by; // near the top, all of it
+    if (inside) find("panel").scrollTo({ top: first < 120 && (!place || place.bottom - begin + 130 < room) ? 0 : first, behavior });
+    else scrollBy({ top: by, behavior });
   };
 
   const goBack = () => {
@@ -203,8 +212,10 @@ window.askPapers = (() => {
   };
 
   const allCards = (button) => {
-    for (const card of button.closest(".part").querySelectorAll(".card[hidden]")) card.hidden = false;
+    const later = [...button.closest(".part").querySelectorAll(".card[hidden]")];
+    for (const card of later) card.hidden = false;
     button.parentElement.remove();
+    later[0]?.focus({ preventScroll: true });
   };
 
   // What hovering over a citation or focusing it shows, kept inside the window.
@@ -252,5 +263,5 @@ window.askPapers = (() => {
     say("status", "Nothing has come from Ask Papers for a while. If it was closed, start it again and reload this page.");
   }, 2000);
 
-  return { receive, topEdge };
+  return { receive, topEdge, keepUp };
 })();

@@ -42,11 +42,20 @@ window.askPapersPanels = (() => {
       if (find("sheet").open) find("sheet-note").textContent = "";
       const html = await text(path, body), place = document.querySelector(into);
       if (place && mine === latest[into]) { // an earlier search may come back later
+        const was = place.contains(document.activeElement) ? document.activeElement : null, at = [...place.children].findIndex((each) => each.contains(was));
         place.innerHTML = html;
         settled.forEach((then) => then(place));
+        if (was) refocus(place, was, at);
       }
       return true;
     } catch (error) { complain(error); return false; }
+  };
+  const controls = (place) => [...place.querySelectorAll("button, input, summary, a[href]")].filter((each) => each.checkVisibility() && !each.disabled);
+  const refocus = (place, was, at) => { // the control of the same words, or the item that has come to its place, or what stands before all that
+    const now = controls(place), item = place.children[Math.min(at, place.children.length - 1)];
+    const same = now.find((each) => was.textContent && each.textContent === was.textContent && each.ariaLabel === was.ariaLabel);
+    const next = same || (item && controls(item)[0]) || now[0] || find("seek")?.elements.find || document.querySelector('[data-do="fresh"]');
+    next?.focus({ preventScroll: Boolean(same) });
   };
   const settled = []; // what is to be done when a fragment has been put in its place
 
@@ -72,7 +81,7 @@ window.askPapersPanels = (() => {
     if (dataset.do in doing) { event.stopImmediatePropagation(); doing[dataset.do](target); }
     else if (dataset.sheet) doing.sheet(target);
     else if (dataset.rate) doing.rate(target);
-    else if (dataset.get) put(dataset.get, dataset.into);
+    else if (dataset.get) put(dataset.get, dataset.into).then(() => { if (event.detail) find(dataset.into.slice(1)).scrollIntoView(); }); // by keyboard one leafs on
     else if (dataset.post) sure(target, dataset.sure, () => post(target));
   }, true);
   document.addEventListener("submit", (event) => {

@@ -15,13 +15,13 @@ from itertools import islice, takewhile
 
 from rag.citations import find
 from rag.papers import Answer, Sentence
-from ui.text import rich
+from ui.text import IN_BOLD, rich
 
 Link = Callable[[int, Sentence], "str | None"]
 """(number, the sentence before it) -> the HTML of that citation, or None if the answer has no such citation."""
 
 _MARKER = re.compile(r"[ \t\u00a0]{0,3}\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
-_BOLD = re.compile(r"(?<![\w*])\*\*(?=[^\s*])([^\n]{1,160}?)(?<=[^\s*])\*\*(?![\w*])")
+_BOLD = re.compile(rf"(?<![\w*])\*\*(?=\*?[^\s*])({IN_BOLD})(?<=\S)\*\*(?![\w*])")
 _STRESS = re.compile(r"(?<![\w*\\])\*(?=[^\s*])([^\n*]{1,120}?)(?<=[^\s*])\*(?![\w*])")
 _STOP = re.compile(r"[.,;:!?]+(?=\s|$)")
 _CLOSING = re.compile(r"[\"'”’»)*.]{0,4}")

@@ -99,12 +99,14 @@ def masthead(papers: int, mode: str, mode_detail: str = "", trouble: str = "") -
     )
 
 
-def welcome(papers: int, examples: Sequence[str]) -> str:
-    """What stands where the conversation will be."""
+def welcome(papers: int, examples: Sequence[str], may_change: bool = False) -> str:
+    """What stands where the conversation will be. `may_change`: whether papers can be added on the page."""
     if papers == 0:
+        here = '<p>Choose files of abstracts, or drop them anywhere on this page.</p><p><button type="button" class="button" data-sheet="desk/library">Add papers</button></p>'
         return (
-            '<div class="welcome"><p class="lead">This library holds no papers yet.</p><p>Add some in a terminal:</p>'
-            "<pre>askpapers add FILE</pre><p>They are found at your next question; this page need not be reloaded.</p></div>"
+            f'<div class="welcome"><p class="lead">This library holds no papers yet.</p>{here if may_change else ""}'
+            f"<p>{'Or add' if may_change else 'Add'} them in a terminal:</p><pre>askpapers add FILE</pre>"
+            "<p>They are found at your next question; this page need not be reloaded.</p></div>"
         )
     buttons = "".join(f'<li><button type="button" data-ask="{escape(q)}">{rich(q)}</button></li>' for q in examples)
     return (

@@ -20,28 +20,38 @@ from ui.text import escape, rich
 _SHOWN_REASONS = 50
 
 
-def library(found: str, venues: Sequence[tuple[str, int]], may_change: bool) -> str:
-    """The sheet with the library. `found`: the list as of now."""
+def library(found: str, venues: Sequence[tuple[str, int]], may_change: bool, reports: str = "") -> str:
+    """The sheet with the library. `found`: the list as of now. `reports`: of files on their way in."""
     sorts = "".join(f'<option value="{name}">{words}</option>' for name, words in SORTS.items())
-    places = "".join(f'<option value="{escape(venue)}">{escape(venue)} ({count:,})</option>' for venue, count in venues)
     return (
         '<h2 id="sheet-title">Library</h2>'
-        + (_add() if may_change else "")
+        + (_add(reports) if may_change else "")
         + '<form id="seek" role="search" aria-label="Papers" data-get="desk/shelf" data-into="#found" data-live>'
         '<label class="wide"><span class="sr">Search titles, authors, venues</span>'
         '<input name="find" type="search" placeholder="Search titles, authors, venues" maxlength="200" autocomplete="off"></label>'
         '<label>From <input name="first" inputmode="numeric" pattern="[0-9]*" maxlength="4" size="4" placeholder="year" aria-label="From year"></label>'
         '<label>to <input name="last" inputmode="numeric" pattern="[0-9]*" maxlength="4" size="4" placeholder="year" aria-label="To year"></label>'
-        + (f'<label><span class="sr">Venue</span><select name="venue"><option value="">Any venue</option>{places}</select></label>' if places else "")
-        + f'<label><span class="sr">Order</span><select name="sort">{sorts}</select></label></form><div id="found">{found}</div>'
+        f'<label{"" if venues else " hidden"}><span class="sr">Venue</span><select name="venue">{places(venues)}</select></label>'
+        f'<label><span class="sr">Order</span><select name="sort">{sorts}</select></label></form><div id="found">{found}</div>'
     )
 
 
-def _add() -> str:
+def places(venues: Sequence[tuple[str, int]]) -> str:
+    """The venues as options."""
+    return '<option value="">Any venue</option>' + "".join(f'<option value="{escape(venue)}">{escape(venue)} ({count:,})</option>' for venue, count in venues)
+
+
+def asking(scope: Scope, found: Sequence[Row]) -> str:
+    """What stands above the box when not all papers are asked."""
+    return f"Asking only {rich(scope.says(found))}"
+
+
+def _add(reports: str) -> str:
     return (
         '<div id="drop"><label class="button" for="files">Add papers</label>'
         f'<input type="file" id="files" multiple class="sr" data-most="{LARGEST_FILE}"><p>or drop files here: {escape(FORMATS)}, up to {LARGEST_FILE // 1_000_000} MB each.</p>'
-        '</div><ul id="adding" aria-live="polite"></ul>'
+        f'</div><ul id="adding" aria-live="polite">{reports}</ul>'
+        '<details id="added-before" hidden><summary>Earlier files</summary><ul></ul></details>'
     )
 
 
@@ -50,7 +60,7 @@ def shelf(rows: Sequence[Row], total: int, scope: Scope, sort: str, page: int, m
     pages = max(1, -(-len(rows) // ON_A_PAGE))
     page = min(max(1, page), pages)
     if not total:
-        return '<p class="none">This library holds no papers yet.</p>'
+        return '<p class="none" id="no-papers">This library holds no papers yet. What you add is listed here.</p>'
     if not rows:
         return f'<p class="count" role="status">None of {total:,} papers.</p><p class="none">No paper fits. Try fewer words, or other years.</p>'
     count = f"{total:,} papers" if len(rows) == total else f"{len(rows):,} of {total:,} papers"
@@ -135,11 +145,12 @@ _EXPORTS = (("markdown", "Export as Markdown"), ("bibtex", "Cited papers as BibT
 
 
 def turn(html: str, number: int, question: str, scope: str = "", rated: str = "") -> str:
-    """A turn with what can be done with it. `html`: the turn as ui.render made it; `scope`: which papers were asked, in words."""
+    """A turn with what can be done with it. `html`: the turn as ui.render made it; `scope`: which papers were asked, in words;
+    `rated`: the `rating` of its answer, if it is one that can be right or wrong."""
     tools = (
         f'<div class="tools" data-number="{number}" data-question="{escape(question)}">'
         '<button type="button" class="quiet" data-do="edit">Edit question</button><button type="button" class="quiet again" data-do="again">Ask again</button>'
-        + (f'<span class="rate">{rated or rating()}</span>' if rated != "none" else "")
+        + (f'<div class="rate">{rated}</div>' if rated else "")
         + "</div>"
     )
     head, end, rest = html.partition("</h2>")
@@ -148,15 +159,19 @@ def turn(html: str, number: int, question: str, scope: str = "", rated: str = ""
     return f"{body}{tools}{close}{after}"
 
 
-def rating(vote: str = "") -> str:
-    """Whether the answer was right: the question, or after it was answered, thanks and room for a few words."""
-    if not vote:
-        return (
-            '<span role="group" aria-label="Was this right?">Right? <button type="button" class="quiet" data-rate="right">Yes</button>'
-            ' <button type="button" class="quiet" data-rate="wrong">No</button></span>'
-        )
+def rating(vote: str = "", words: str = "", asking: bool = False, noted: bool = False) -> str:
+    """Whether the answer was right: the question and what the reader has said. `asking`: with room for a few words, as after a click."""
+
+    def button(value: str, label: str) -> str:
+        return f'<button type="button" class="quiet" data-rate="{value}" aria-pressed="{"true" if vote == value else "false"}">{label}</button>'
+
+    buttons = f'<span role="group" aria-label="Was this right?">Right? {button("right", "Yes")} {button("wrong", "No")}</span>'
+    said = f'<span class="said-of-it" dir="auto">“{escape(words)}”</span>' if words and not asking else ""
+    thanks = '<span role="status">Noted, thank you.</span>' if noted else ""
+    if not asking:
+        return f"{said}{thanks}{buttons}"
     asks = "What was right about it?" if vote == "right" else "What was wrong, or missing?"
     return (
-        f'<form data-rate="{escape(vote)}"><label><span role="status">Noted.</span> <input name="words" maxlength="1000" placeholder="{asks} (optional)"'
-        f' aria-label="{asks} (optional)" autocomplete="off"></label><button class="quiet">Add</button></form>'
+        f'{buttons}<form data-rate="{escape(vote)}"><label><span class="sr" role="status">Noted.</span><input name="words" maxlength="1000" value="{escape(words)}"'
+        f' placeholder="{asks}" aria-label="{asks} (optional)" autocomplete="off"></label><button class="quiet">Add</button></form>'
     )

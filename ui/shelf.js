@@ -8,15 +8,22 @@ window.askPapersShelf = (() => {
     if (!find("sheet").open) find("sheet").showModal();
     find("sheet-body").innerHTML = "";
     picked = new Map();
-    if (await put(path + more, "#sheet-body")) find("sheet").scrollTop = 0;
+    if (!(await put(path + more, "#sheet-body"))) return;
+    find("sheet").scrollTop = 0;
+    if (matchMedia("(pointer: fine)").matches && document.activeElement?.matches("#sheet > .close")) find("seek")?.elements.find.focus();
   };
   const close = () => { find("sheet").close(); box()?.focus(); };
+  document.addEventListener("close", () => setTimeout(() => { // the focus goes back to what opened it, if that is still there
+    if (document.activeElement === document.body) box()?.focus({ preventScroll: true });
+  }), true);
 
-  // Which papers are asked
+  // Which papers are asked. The server says it in words: papers may have been added or removed since.
   const setScope = (data, words) => { keep("scope", data ? { data, words } : null); showScope(); };
   const showScope = () => {
-    find("scope").hidden = !state.scope;
-    find("scope").querySelector("p").textContent = state.scope ? "Asking only " + state.scope.words : "";
+    const place = find("scope"), words = state.scope ? "Asking only " + state.scope.words : "";
+    if (place.hidden !== !state.scope || place.dataset.words !== words) place.querySelector("p").textContent = place.dataset.words = words;
+    place.hidden = !state.scope;
+    if (state.scope) put("desk/scope", "#scope p", state.scope.data);
   };
 
   // Choosing
@@ -37,30 +44,58 @@ window.askPapersShelf = (() => {
       state.welcome = now.welcome;
       find("masthead").innerHTML = now.masthead;
       if (find("log").querySelector(".welcome")) find("log").innerHTML = now.welcome;
+      showScope();
+      const places = find("seek")?.elements.venue, venue = places?.value;
+      if (!places) return;
+      places.innerHTML = now.venues;
+      places.parentElement.hidden = places.options.length < 2;
+      places.value = venue;
+      if (places.value === venue) return;
+      places.value = ""; // the last paper of that venue has gone
+      await put("desk/shelf?" + new URLSearchParams(seek()), "#found");
     } catch (error) { complain(error); }
   };
   const poll = async (item) => {
     if (!item.isConnected) return;
     const next = document.createElement("ul");
-    try { next.innerHTML = await text(item.dataset.poll); } catch (error) { complain(error); return; }
+    try { next.innerHTML = await text(item.dataset.poll + (find("sheet").open ? "?seen=1" : "")); } catch (error) { complain(error); return; }
     const now = next.firstElementChild;
     item.replaceWith(now);
     if (now.dataset.poll) return setTimeout(() => poll(now), 500);
     if (find("seek")) put("desk/shelf?" + new URLSearchParams(seek()), "#found");
     renew();
   };
-  const add = async (files) => { // one after the other
+  const pause = (ms) => new Promise((go) => setTimeout(go, ms));
+  const foldAway = () => { // the reports of earlier files
+    const before = find("added-before"), old = document.querySelectorAll("#adding > li:not([data-poll])");
+    before.lastElementChild.prepend(...[...old].reverse());
+    before.hidden = !before.lastElementChild.children.length;
+    before.firstElementChild.textContent = `Earlier files (${before.lastElementChild.children.length})`;
+  };
+  const unfit = async (file, folder, most) => { // why a file is not even sent
+    const size = (file.size / 1e6).toFixed(file.size < 100e6 ? 1 : 0);
+    if (folder) return "It is a folder: drop the files in it, or add it in a terminal with: askpapers add FOLDER";
+    if (file.size > most) return `It has ${size} MB, and ${most / 1e6} MB is the most for one file. Divide it, or add it in a terminal with: askpapers add FILE`;
+    try { await file.slice(0, 1).arrayBuffer(); } catch { return "It can’t be read: it may have been moved, or is not yours to read."; }
+    return "";
+  };
+  const add = async (files, folders = new Set()) => { // one after the other
+    const most = +find("files").dataset.most;
+    foldAway();
     for (const file of files) {
-      const item = document.createElement("ul"), most = +find("files").dataset.most;
+      const item = document.createElement("ul");
       try {
-        if (file.size > most) throw new Error(`It has ${(file.size / 1e6).toFixed(1)} MB, and ${most / 1e6} MB is the most for one file: divide it.`);
+        const why = await unfit(file, folders.has(file), most);
+        if (why) throw new Error(why);
         item.innerHTML = await text("desk/papers?name=" + encodeURIComponent(file.name), file);
       } catch (error) {
         item.append(Object.assign(document.createElement("li"), { className: "bad", textContent: `${file.name} was not added. ${error.message}` }));
       }
+      while (find("sheet").open && !find("adding")) await pause(100); // just being opened again
+      if (!find("adding")) continue;
       find("adding").append(item.firstElementChild);
       settled.forEach((then) => then(find("adding")));
-      while (document.querySelector("#adding [data-poll]") && find("sheet").open) await new Promise((go) => setTimeout(go, 300));
+      while (document.querySelector("#adding [data-poll]") && find("sheet").open) await pause(300);
     }
   };
 
@@ -70,14 +105,18 @@ window.askPapersShelf = (() => {
   });
   Object.assign(doing, {
     sheet: (button) => open(button.dataset.sheet),
-    close,
+    close: () => find("sheet").close(),
     scope: (button) => { setScope(JSON.parse(button.dataset.scope), button.dataset.words); close(); },
     about: (button) => { setScope({ ids: [button.dataset.paper] }, `“${button.dataset.title}”`); close(); }, // on a card, and under a refusal
     "scope-all": () => { setScope(null); box()?.focus(); },
     "ask-chosen": () => { setScope({ ids: [...picked.keys()] }, pickedWords()); close(); },
-    "choose-none": () => { picked = new Map(); showPicked(); },
+    "choose-none": () => { picked = new Map(); showPicked(); find("found").querySelector("[data-pick]")?.focus(); },
     remove: (button) => sure(button, `Remove ${pickedWords()} from this library, for good?`, async () => {
-      if (await put("desk/remove", "#found", { ids: [...picked.keys()], seek: seek() })) { picked = new Map(); showPicked(); renew(); }
+      const gone = picked;
+      picked = new Map();
+      if (await put("desk/remove", "#found", { ids: [...gone.keys()], seek: seek() })) return renew();
+      picked = gone;
+      showPicked();
     }),
   });
   document.addEventListener("change", ({ target }) => {
@@ -91,13 +130,18 @@ window.askPapersShelf = (() => {
       renew();
     }
   });
+  const dropped = async ({ files, items }) => {
+    const all = [...files], kinds = [...items].filter((each) => each.kind === "file").map((each) => each.webkitGetAsEntry?.()?.isDirectory);
+    const folders = new Set(all.filter((_, i) => kinds[i]));
+    if (!find("drop") || !find("sheet").open) await open("desk/library");
+    if (find("drop")) add(all, folders); else complain(new Error("Nothing was added: on this page papers can’t be added or removed."));
+  };
   for (const kind of ["dragover", "drop"])
     document.addEventListener(kind, (event) => {
       if (!event.dataTransfer?.types.includes("Files")) return;
       event.preventDefault();
-      const files = [...event.dataTransfer.files], place = find("drop");
-      place?.classList.toggle("over", kind === "dragover");
-      if (kind === "drop") (place ? Promise.resolve() : open("desk/library")).then(() => find("drop") && add(files));
+      find("drop")?.classList.toggle("over", kind === "dragover");
+      if (kind === "drop") dropped(event.dataTransfer);
     });
   document.addEventListener("dragleave", (event) => { if (!event.relatedTarget) find("drop")?.classList.remove("over"); });
 

@@ -17,7 +17,7 @@ from rag.papers import Paper
 ON_A_PAGE = 50
 MOST_CHOSEN = 1_000
 """Papers that one question can be asked of by choosing them one by one."""
-SORTS = {"added": "Newest first", "title": "By title", "year": "By year"}
+SORTS = {"added": "Recently added first", "year": "Recently published first", "title": "By title"}
 _LONGEST_WORDS = 200
 
 
@@ -72,10 +72,15 @@ class Scope:
         return [row for row in rows if self.takes(row)] if self else list(rows)
 
     def says(self, found: Sequence[Row]) -> str:
-        """The scope in words, given what it takes: “3 chosen papers”, “214 papers: ICLR 2024, 2020 to 2022”."""
+        """The scope in words, given what it takes: “3 chosen papers”, “214 papers: ICLR 2024, 2020 to 2022”. Chosen papers that have
+        been removed since are told."""
         count = f"{len(found):,} paper{'s' * (len(found) != 1)}"
         if self.ids:
-            return f"“{found[0].title}”" if len(found) == 1 else count.replace(" paper", " chosen paper")
+            gone = len(self.ids) - len(found)
+            if not found:
+                return f"{'a paper that is' if gone == 1 else 'papers that are'} no longer in the library"
+            missing = f" ({gone:,} more {'is' if gone == 1 else 'are'} no longer in the library)" if gone else ""
+            return (f"“{found[0].title}”" if len(found) == 1 else count.replace(" paper", " chosen paper")) + missing
         years = f"{self.first} to {self.last}" if self.first and self.last and self.first != self.last else ""
         years = years or (f"{self.first}" if self.first and self.last else f"since {self.first}" if self.first else f"until {self.last}" if self.last else "")
         parts = [part for part in (self.venue, years, f"with “{self.find}”" if self.find else "") if part]

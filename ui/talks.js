@@ -4,7 +4,7 @@ window.askPapersDesk = (() => {
   const { find, state, keep, box, setBox, say, complain, text, put, posted, doing } = window.askPapersPanels;
   const { setScope, showScope } = window.askPapersShelf;
   const page = window.askPapers, inner = page.receive;
-  let replace = null, run = "", waiting = false, asked = 0, unheard = "";
+  let replace = null, edited = false, before = "", run = "", waiting = false, asked = 0, unheard = "";
   const busy = () => find("page")?.classList.contains("answering");
 
   // What goes along with a question
@@ -14,6 +14,8 @@ window.askPapersDesk = (() => {
     if ((question || "").trim()) {
       find("log").querySelector(".welcome")?.remove();
       find("page").classList.add("answering");
+      if (edited) { edited = false; showEditing(); }
+      for (const turn of later(replace)) turn.classList.add("aside"); // it is gone when there is an answer instead
       if (!find("live").firstChild) {
         const turn = document.createElement("article"), words = document.createElement("h2");
         turn.className = "turn"; turn.dataset.status = "draft"; words.className = "you"; words.textContent = question.trim();
@@ -47,6 +49,7 @@ window.askPapersDesk = (() => {
   const idle = () => {
     asked = 0;
     elapsed();
+    back();
     find("page").classList.remove("answering");
     find("live").replaceChildren();
     find("status").textContent = "";
@@ -57,16 +60,20 @@ window.askPapersDesk = (() => {
     showScope();
     if (state.talk && !find("log").querySelector(".turn")) open(state.talk, true); else list();
   };
-  const finished = ({ talk, replaced, note }) => {
+  const finished = ({ id, talk, replaced, restore, note }) => {
     asked = 0;
     elapsed();
-    if (replaced)
-      for (const tools of [...document.querySelectorAll("#log .turn .tools")].slice(0, -1))
-        if (+tools.dataset.number >= replaced) drop(tools.closest(".turn"));
+    const number = replace;
+    if (replaced) later(replaced).filter((turn) => turn.id !== id).forEach(drop);
+    else if (back()) page.keepUp(find(id));
     editing(null);
+    if (number && restore) editing(number); // the next try takes that place
+    else if (before && !box().value) setBox(before);
+    if (!replace) before = "";
     if (talk) keep("talk", talk);
     if (note) say(note);
     list();
+    showScope();
     uncover();
   };
   const uncover = () => { // what stands above the box may have grown over the end of the last turn
@@ -96,6 +103,8 @@ window.askPapersDesk = (() => {
     find("log").replaceChildren();
     find("no-sources").hidden = false;
     say("");
+    if (edited) setBox(before);
+    before = "";
     editing(null);
   };
   const open = async (id, again) => {
@@ -132,13 +141,28 @@ window.askPapersDesk = (() => {
   posted.push((path) => { if (path === `desk/talks/${state.talk}/delete`) fresh(); });
 
   // A turn: another wording, another try, an opinion
-  const editing = (number) => { replace = number; find("editing").hidden = !number; uncover(); };
-  const rate = async (from, words = "") => {
+  const numbered = (turn) => +turn.querySelector(".tools")?.dataset.number || 0;
+  const later = (number) => (number ? [...document.querySelectorAll("#log .turn")].filter((turn) => numbered(turn) >= number) : []);
+  const back = () => { // what was put aside is shown again; whether there was any
+    const aside = document.querySelectorAll("#log .turn.aside");
+    aside.forEach((turn) => turn.classList.remove("aside"));
+    return aside.length > 0;
+  };
+  const editing = (number) => { replace = number; edited = Boolean(number); showEditing(); uncover(); };
+  const showEditing = () => {
+    const turns = edited ? later(replace) : [], more = turns.length - 1;
+    document.querySelectorAll("#log .turn.edited").forEach((turn) => turn.classList.remove("edited"));
+    turns[0]?.classList.add("edited");
+    find("editing").hidden = !turns.length;
+    find("editing").querySelector("p").textContent = turns.length ? `Editing a question. The new answer takes the place of ${more ? `this one and the ${more > 1 ? more + " turns" : "turn"} after it` : "the old one"}.` : "";
+  };
+  const editNot = () => { editing(null); setBox(before); before = ""; box().focus(); };
+  const rate = async (from, words) => {
     const tools = from.closest(".tools"), place = tools.querySelector(".rate");
     try {
-      const sent = { number: +tools.dataset.number, vote: from.dataset.rate, words };
+      const sent = { number: +tools.dataset.number, vote: from.dataset.rate, ...(words === undefined ? {} : { words }) };
       place.innerHTML = await text(`desk/talks/${encodeURIComponent(state.talk)}/rate`, sent);
-      place.querySelector("input")?.focus();
+      (place.querySelector("input") || place.querySelector('[aria-pressed="true"]'))?.focus();
     } catch (error) { complain(error); }
   };
   Object.assign(doing, {
@@ -146,16 +170,21 @@ window.askPapersDesk = (() => {
     talks: () => folded(find("desk").classList.contains("open")),
     open: (button) => open(button.closest("[data-talk]").dataset.talk),
     edit: (button) => {
+      if (busy()) return say("An answer is on its way. Stop it, or wait for it, then edit a question.");
       const tools = button.closest(".tools");
+      if (!edited) before = box().value;
       setBox(tools.dataset.question);
-      editing(tools.closest(".turn").matches(":last-child") && +tools.dataset.number || null); // an earlier one is asked anew: nothing is lost
+      editing(+tools.dataset.number || null); // one that could not be kept is asked anew
       box().focus();
+      box().setSelectionRange(box().value.length, box().value.length);
     },
-    "edit-not": () => { editing(null); setBox(""); box().focus(); },
+    "edit-not": editNot,
     again: (button) => {
       if (busy()) return;
       const tools = button.closest(".tools");
-      editing(+tools.dataset.number || null);
+      editing(null);
+      before = box().value;
+      replace = +tools.dataset.number || null;
       setBox(tools.dataset.question);
       setTimeout(() => find("send").click(), 0);
     },
@@ -165,6 +194,7 @@ window.askPapersDesk = (() => {
   addEventListener("keydown", (event) => { // of the window: before anything else hears of it
     if (event.key === "Escape" && find("sheet").open) event.stopImmediatePropagation(); // it closes the sheet, and stops no answer
     else if (event.key === "Escape" && find("desk").classList.contains("open")) folded(true);
+    else if (event.key === "Escape" && edited && !document.querySelector(".tip.show")) { event.stopImmediatePropagation(); editNot(); }
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.target !== box() || !busy()) return;
     event.preventDefault();
     event.stopImmediatePropagation();

@@ -9,7 +9,10 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from shared import WordEmbedder, made_up
 from stand_in import StandIn, served
+
+from rag import Library, Settings
 
 
 def _missing(why: str) -> None:
@@ -130,3 +133,32 @@ def page(window, address):
     page = _tab(window, address)
     yield page
     assert page.problems == []
+
+
+@pytest.fixture
+def someone(chromium):
+    """Opens the page in browsers of their own: each call is another person, unless `context` is given."""
+    opened = []
+
+    def open_as(at: str, context=None, **options):
+        context = context or chromium.new_context(**{"viewport": {"width": 1440, "height": 860}, "accept_downloads": True, **options})
+        opened.append(context)
+        page = context.new_page()
+        page.set_default_timeout(8000)
+        page.problems = []
+        page.on("pageerror", lambda error: page.problems.append(str(error)))
+        page.goto(at)
+        page.wait_for_selector("#log > *")
+        return page
+
+    yield open_as
+    for context in opened:
+        context.close()
+
+
+@pytest.fixture
+def shelf(tmp_path):
+    """A real library of 120 papers, and its page."""
+    with Library.open(tmp_path / "shelf", settings=Settings(), embedder=WordEmbedder(), seeds=False) as library:
+        library.add(*[made_up(n) for n in range(120)])
+        yield library, served(library)

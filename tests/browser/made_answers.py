@@ -101,6 +101,12 @@ def essay(sources: int = 30) -> Answer:
     return Answer("\n\n".join(parts), "answered", tuple(told), found, mode="gpt-4o-mini", query="?", usage={"calls": 1, "prompt_tokens": 9120, "completion_tokens": 2044})
 
 
+def late(sources: int = 12) -> Answer:
+    """Every source's last sentence: far down in its abstract."""
+    found = tuple(citation(i, paper, len(sentences(paper.abstract)) - 1) for i, paper in enumerate(shipped()[:sources], 1))
+    return Answer(" ".join(f"{c.quotes[0].text} [{c.number}]" for c in found), "answered", said(found), found, query="?")
+
+
 def other_scripts() -> Answer:
     found = (citation(1, ARABIC, 0, 1), citation(2, CHINESE, 0, 1))
     return Answer("\n\n".join(quoted(c) for c in found), "answered", said(found), found, query="?")
@@ -123,6 +129,7 @@ MADE = {
     "compare": comparison,
     "second verdict": second_verdict,
     "essay": essay,
+    "last sentences": late,
     "other scripts": other_scripts,
     "which meant": refusal,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from stand_in import StandIn, served
-from test_page import ask, box, eventually
+from test_page import ask, box, eventually, sheet
 
 pytestmark = pytest.mark.browser
 
@@ -121,3 +121,92 @@ def test_nothing_is_cut_off_at_any_width(open_page):
                 " && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 100))"
             )
             assert cut == []
+
+
+def focused(page) -> str:
+    return page.evaluate("(e => e.id || e.ariaLabel || e.name || e.textContent.trim() || e.tagName)(document.activeElement)")
+
+
+def test_the_focus_goes_to_a_sensible_place(someone, shelf):
+    library, at = shelf
+    page = someone(at)
+    in_box = "document.activeElement.matches('#question textarea')"
+    for question in ("topic00001", "topic00002", "topic00003"):
+        ask(page, question)
+        assert eventually(lambda: page.evaluate(in_box))  # after sending
+        page.get_by_role("button", name="New conversation").press("Enter")
+        assert page.evaluate(in_box)
+    for name, inside in (("Library", "find"), ("Settings", "Close")):  # after a dialog, where one was before
+        page.get_by_role("button", name=name, exact=True).focus()
+        page.keyboard.press("Enter")
+        assert eventually(lambda inside=inside: focused(page) == inside)
+        page.keyboard.press("Escape")
+        assert focused(page) == name
+    page.get_by_label("Rename, export or delete “topic00002”").press("Enter")  # after deleting, what has come to its place
+    remove = page.get_by_role("button", name="Delete", exact=True)
+    remove.press("Enter")
+    page.keyboard.press("Enter")
+    assert eventually(lambda: focused(page) == "topic00001")
+    view = sheet(page, "Library")
+    view.get_by_role("button", name="Later").press("Enter")  # after leafing, on it
+    assert eventually(lambda: "Page 2 of 3" in view.inner_text()) and focused(page) == "Later"
+    view.get_by_role("checkbox").first.press("Space")
+    view.get_by_role("button", name="Remove from the library").press("Enter")
+    page.keyboard.press("Enter")
+    assert eventually(lambda: "119 papers" in view.inner_text(), 10)
+    assert eventually(lambda: page.evaluate("document.activeElement.matches('#found [data-pick]')"))
+    page.keyboard.press("Space")
+    view.get_by_role("button", name="Choose none").press("Enter")
+    assert page.evaluate("document.activeElement.matches('#found [data-pick]')")
+    page.keyboard.press("Space")
+    view.get_by_role("button", name="Ask only these", exact=True).press("Enter")
+    assert page.evaluate(in_box)
+    page.get_by_role("button", name="Ask all papers").press("Enter")
+    assert page.evaluate(in_box)
+
+
+def test_everything_in_the_sheets_is_reached_by_tab_and_its_focus_is_seen(someone, shelf):
+    page = someone(shelf[1])
+    ask(page, "topic00001")
+    for name in ("Library", "Settings"):
+        sheet(page, name)
+        page.wait_for_timeout(200)
+        wanted = page.evaluate(
+            "[...document.querySelectorAll('#sheet :is(a[href], button, summary, input, select, [tabindex])')].filter(e => e.checkVisibility() && !e.disabled"
+            " && e.tabIndex >= 0 && !(e.type === 'radio' && !e.checked)).map((e, i) => e.dataset.stop = String(i)).length"
+        )
+        reached, unseen = set(), []
+        for _ in range(wanted + 3):
+            page.keyboard.press("Tab")
+            stop, seen, what = page.evaluate(
+                "(() => { const e = document.activeElement, lit = e => e && parseFloat(getComputedStyle(e).outlineWidth) > 0 && getComputedStyle(e).outlineStyle !== 'none';"
+                " return [e.dataset.stop, lit(e) || (e.id === 'files' && lit(document.querySelector('label[for=files]'))), e.outerHTML.slice(0, 90)] })()"
+            )
+            if stop is not None:
+                reached.add(stop)
+                if not seen:
+                    unseen.append(what)
+        assert len(reached) == wanted and unseen == []
+        page.keyboard.press("Escape")
+
+
+def test_axe_finds_nothing_on_the_sheets_and_tools(someone, shelf):
+    page = someone(shelf[1], color_scheme="light")
+    turn = ask(page, "Sentence 1 on topic00009 studies the graph")
+    turn.get_by_role("button", name="Edit question").click()
+    found = {"editing": violations(page, "#log", "#foot")}
+    turn.get_by_role("button", name="Yes", exact=True).click()
+    turn.get_by_role("textbox").wait_for()
+    found["opinion"] = violations(page, "#log")
+    for name in ("Library", "Settings"):
+        view = sheet(page, name)
+        if name == "Library":
+            view.get_by_role("checkbox").first.check()
+        settled(page)
+        found[name] = violations(page, "#sheet")
+        page.emulate_media(color_scheme="dark")
+        settled(page)
+        found[name + ", dark"] = violations(page, "#sheet")
+        page.emulate_media(color_scheme="light")
+        page.keyboard.press("Escape")
+    assert {state: each for state, each in found.items() if each} == {}

@@ -1,4 +1,4 @@
-"""What stands around the answers, in a real browser: conversations, the library, scope, exports, opinions, settings."""
+"""What stands around the answers, in a real browser: conversations, exports, opinions, settings."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import rispy
 from pybtex.database import parse_string
-from shared import WordEmbedder, made_up, topic, write_jsonl
+from shared import WordEmbedder, made_up, topic
 from stand_in import StandIn, served
-from test_page import ask, box, eventually
+from test_page import ask, box, eventually, sheet
 
 from rag import Library, Settings
 from rag.history import FILE
@@ -38,43 +38,8 @@ def at(talking) -> str:
     return served(talking)
 
 
-@pytest.fixture
-def someone(chromium):
-    """Opens the page in browsers of their own: each call is another person, unless `context` is given."""
-    opened = []
-
-    def open_as(at: str, context=None, **options):
-        context = context or chromium.new_context(**{"viewport": {"width": 1440, "height": 860}, "accept_downloads": True, **options})
-        opened.append(context)
-        page = context.new_page()
-        page.set_default_timeout(8000)
-        page.problems = []
-        page.on("pageerror", lambda error: page.problems.append(str(error)))
-        page.goto(at)
-        page.wait_for_selector("#log > *")
-        return page
-
-    yield open_as
-    for context in opened:
-        context.close()
-
-
-@pytest.fixture
-def shelf(tmp_path):
-    """A real library of 120 papers, and its page."""
-    with Library.open(tmp_path / "shelf", settings=Settings(), embedder=WordEmbedder(), seeds=False) as library:
-        library.add(*[made_up(n) for n in range(120)])
-        yield library, served(library)
-
-
 def titles(page) -> list[str]:
     return page.locator("#talks .talk").all_inner_texts()
-
-
-def sheet(page, name: str):
-    page.get_by_role("button", name=name, exact=True).click()
-    page.wait_for_selector("#sheet-body > *")
-    return page.locator("#sheet")
 
 
 # Conversations
@@ -140,24 +105,74 @@ def test_renaming_deleting_and_beginning_anew(someone, at):
     page.wait_for_selector(".welcome")
 
 
-def test_a_question_is_edited_or_asked_again_in_its_place(someone, at):
+def asked(page) -> list[str]:
+    return [each.removeprefix("You asked: ") for each in page.locator("#log .turn:visible .you").all_text_contents()]
+
+
+def edit(page, turn: int) -> None:
+    page.locator("#log .turn").nth(turn).get_by_role("button", name="Edit question").click()
+
+
+def test_the_last_question_is_edited_or_asked_again_in_its_place(someone, at):
     page = someone(at)
     ask(page, "maths")
     ask(page, "hello")
-    page.locator("#log .turn").last.get_by_role("button", name="Edit question").click()
-    assert box(page).input_value() == "hello" and "take the place" in page.locator("#editing").inner_text()
+    edit(page, 1)
+    assert box(page).input_value() == "hello" and "takes the place of the old one" in page.locator("#editing").inner_text()
     box(page).fill("yarn")
     box(page).press("Enter")
     page.wait_for_selector("#log .turn:last-child[data-status=answered] >> text=10x less tokens")
-    assert page.locator("#log .turn").count() == 2 and not page.locator("#editing").is_visible()
+    assert eventually(lambda: asked(page) == ["maths", "yarn"]) and not page.locator("#editing").is_visible()
     page.locator("#log .turn").last.get_by_role("button", name="Ask again").click()
     page.wait_for_function("!document.querySelector('#page.answering')")
-    assert eventually(lambda: page.locator("#log .turn").count() == 2)
-    page.locator("#log .turn").first.get_by_role("button", name="Edit question").click()
-    assert not page.locator("#editing").is_visible()  # nothing that was answered since is lost
+    assert eventually(lambda: asked(page) == ["maths", "yarn"])
     page.reload()
     page.wait_for_function("document.querySelectorAll('#log .turn').length === 2")
-    assert [t.split("\n")[0] for t in page.locator("#log .you").all_text_contents()] == ["You asked: maths", "You asked: yarn"]
+    assert asked(page) == ["maths", "yarn"]
+
+
+def test_an_earlier_question_is_edited_in_place_and_what_follows_goes_when_the_new_answer_is_there(someone, at, talking):
+    page = someone(at)
+    for question in ("maths", "yarn", "hello"):
+        ask(page, question)
+    edit(page, 0)
+    assert "this one and the 2 turns after it" in page.locator("#editing").inner_text()
+    assert page.locator("#log .turn.edited .you").count() == 1 and page.evaluate("document.activeElement.tagName") == "TEXTAREA"
+    box(page).fill("a slow one")
+    box(page).press("Enter")
+    page.wait_for_selector("#live .answer")
+    assert asked(page) == []  # the new one is where the first was
+    page.get_by_role("button", name="Stop").click()
+    page.wait_for_selector("#log .turn[data-status=stopped]")
+    assert eventually(lambda: asked(page) == ["maths", "yarn", "hello", "a slow one"])  # nothing is lost without an answer
+    edit(page, 0)
+    box(page).fill("wrong key")
+    box(page).press("Enter")
+    page.wait_for_selector("#log .turn[data-status=problem]")
+    assert eventually(lambda: len(asked(page)) == 5) and box(page).input_value() == "wrong key" and page.locator("#editing").is_visible()
+    box(page).fill("which is cheaper?")
+    box(page).press("Enter")
+    assert eventually(lambda: asked(page) == ["which is cheaper?"], 8)
+    assert talking.before == [] and titles(page) == ["which is cheaper?"] and page.locator("#panel .sources").count() == 1
+    page.reload()
+    page.wait_for_selector("#log .turn")
+    assert asked(page) == ["which is cheaper?"] and page.problems == []
+
+
+def test_editing_is_given_up_by_escape_or_cancel_and_what_was_being_written_comes_back(someone, at):
+    page = someone(at)
+    ask(page, "yarn")
+    box(page).fill("half a thought")
+    for give_up in (lambda: page.keyboard.press("Escape"), lambda: page.get_by_role("button", name="Cancel").click()):
+        edit(page, 0)
+        assert box(page).input_value() == "yarn"
+        give_up()
+        assert not page.locator("#editing").is_visible() and box(page).input_value() == "half a thought"
+        assert page.evaluate("document.activeElement.tagName") == "TEXTAREA" and page.locator(".turn.edited").count() == 0
+    edit(page, 0)
+    box(page).fill("hello")
+    box(page).press("Enter")
+    assert eventually(lambda: asked(page) == ["hello"] and box(page).input_value() == "half a thought")
 
 
 def test_what_failed_or_was_stopped_is_kept_as_such_and_takes_no_place(someone, at):
@@ -168,6 +183,7 @@ def test_what_failed_or_was_stopped_is_kept_as_such_and_takes_no_place(someone, 
     box(page).press("Enter")
     page.wait_for_selector("#log .turn[data-status=problem]")
     assert page.locator("#log .turn").count() == 2 and box(page).input_value() == "wrong key"
+    page.keyboard.press("Escape")
     box(page).fill("a slow one")
     box(page).press("Enter")
     page.wait_for_selector("#live .answer")
@@ -232,117 +248,6 @@ def test_a_slow_answer_says_how_long_it_has_taken_and_the_top_stays(someone, at,
     assert eventually(lambda: page.evaluate("scrollY") > 100) and page.get_by_role("button", name="Library").bounding_box()["y"] >= 0
 
 
-# The library
-
-
-def test_finding_sorting_and_leafing_through_the_library(someone, shelf):
-    page = someone(shelf[1])
-    found = sheet(page, "Library").locator("#found")
-    assert "120 papers" in found.inner_text() and found.locator(".papers li").count() == 50
-    assert topic(119) in found.locator(".title").first.inner_text()
-    found.get_by_role("button", name="Later").click()
-    assert eventually(lambda: topic(69) in found.locator(".title").first.inner_text()) and "Page 2 of 3" in found.inner_text()
-    page.get_by_role("combobox", name="Order").select_option("title")
-    assert eventually(lambda: topic(0) in found.locator(".title").first.inner_text())
-    page.get_by_role("searchbox").fill("author7 made")
-    assert eventually(lambda: "11 of 120 papers" in found.inner_text())  # 7 and 70 to 79
-    page.get_by_role("textbox", name="From year").fill("2020")
-    page.get_by_role("textbox", name="To year").fill("2024")
-    assert eventually(lambda: "5 of 120 papers" in found.inner_text())
-    page.get_by_role("searchbox").fill("zzz")
-    assert eventually(lambda: "No paper fits" in found.inner_text())
-
-
-def test_adding_good_and_bad_files_reports_what_went_in_and_what_did_not(someone, shelf, tmp_path):
-    library, at = shelf
-    page = someone(at)
-    good = write_jsonl(tmp_path / "new.jsonl", [{"title": "Quokkas", "abstract": "We count quokkas."}, {"title": "No abstract"}, "{broken"])
-    hidden = tmp_path / "export.bak"  # JSON under another name
-    hidden.write_text('{"title": "Wombats", "abstract": "We weigh wombats."}\n{"title": "Numbats", "abstract": "We follow numbats."}\n')
-    pdf = tmp_path / "paper.txt"
-    pdf.write_bytes(b"%PDF-1.7 \x00\x01")
-    view = sheet(page, "Library")
-    page.locator("#files").set_input_files([good, hidden, pdf])
-    assert eventually(lambda: view.locator("#adding > li:not(.going)").count() == 3, 20)
-    one, two, three = view.locator("#adding > li").all_inner_texts()
-    assert "new.jsonl: 1 added, 2 left out." in one and "new.jsonl, line 2" in one and "not valid JSON" in one
-    assert "export.bak: 2 added." in two and "paper.txt: 1 left out." in three and "this is a PDF" in three
-    assert "/tmp" not in view.inner_text() and str(tmp_path) not in view.inner_text()
-    assert "123 papers" in view.locator("#found").inner_text() and "Numbats" in view.locator(".title").first.inner_text()
-    assert eventually(lambda: "123 papers" in page.locator("#masthead").inner_text()) and len(library) == 123
-    (tmp_path / "big.jsonl").write_bytes(b"x" * 25_000_001)
-    page.locator("#files").set_input_files(tmp_path / "big.jsonl")
-    assert eventually(lambda: "25 MB is the most for one file" in view.inner_text(), 10)
-
-
-def test_removing_asks_first_and_then_nothing_is_left_of_it(someone, shelf):
-    library, at = shelf
-    page = someone(at)
-    view = sheet(page, "Library")
-    page.get_by_role("searchbox").fill(topic(7))
-    assert eventually(lambda: view.locator(".papers li").count() == 1)
-    view.get_by_role("checkbox").check()
-    view.get_by_role("button", name="Remove from the library").click()
-    assert view.get_by_role("button", name=re.compile("Remove “On topic00007 .*” from this library, for good")).is_visible()
-    page.get_by_role("searchbox").focus()  # moving on means no
-    assert view.get_by_role("button", name="Remove from the library").is_visible() and len(library) == 120
-    view.get_by_role("button", name="Remove from the library").click()
-    view.get_by_role("button", name=re.compile("for good")).click()
-    assert eventually(lambda: "No paper fits" in view.inner_text(), 10)
-    assert len(library) == 119 and eventually(lambda: "119 papers" in page.locator("#masthead").inner_text())
-    assert all(topic(7).encode() not in path.read_bytes() for path in library.folder.rglob("*") if path.is_file())
-
-
-def test_an_empty_library_offers_to_add_files(someone, tmp_path):
-    with Library.open(tmp_path / "empty", settings=Settings(), embedder=WordEmbedder(), seeds=False) as library:
-        page = someone(served(library))
-        page.locator(".welcome").get_by_role("button", name="Add papers").click()
-        page.wait_for_selector("#drop")
-        page.locator("#files").set_input_files(write_jsonl(tmp_path / "q.jsonl", [{"title": "Quokkas", "abstract": "We count quokkas."}]))
-        assert eventually(lambda: "1 paper" in page.locator("#masthead").inner_text(), 10)
-        page.keyboard.press("Escape")
-        assert "Ask about these papers." in page.locator(".welcome").inner_text()
-
-
-# Scope
-
-
-def test_a_question_is_asked_of_chosen_papers_only_and_says_so(someone, shelf):
-    page = someone(shelf[1])
-    view = sheet(page, "Library")
-    page.get_by_role("searchbox").fill(topic(3))
-    assert eventually(lambda: view.locator(".papers li").count() == 1)
-    view.get_by_role("checkbox").check()
-    page.get_by_role("searchbox").fill(topic(4))
-    assert eventually(lambda: topic(4) in view.locator(".title").first.inner_text())
-    view.get_by_role("checkbox").check()
-    assert "2 chosen" in view.locator("#chosen").inner_text()
-    view.get_by_role("button", name="Ask only these", exact=True).click()
-    assert "Asking only 2 chosen papers" in page.locator("#scope").inner_text()
-    turn = ask(page, f"Sentence 1 on {topic(9)} studies")
-    assert "Asked of 2 chosen papers" in turn.inner_text()
-    shown = turn.inner_text() + page.locator("#panel").inner_text()
-    assert topic(9) not in shown.replace(f"Sentence 1 on {topic(9)} studies", "") and (topic(3) in shown or topic(4) in shown)
-    page.reload()
-    page.wait_for_selector("#log .turn")
-    assert "Asked of 2 chosen papers" in page.locator("#log .turn").inner_text() and page.locator("#scope").is_visible()
-    page.get_by_role("button", name="Ask all papers").click()
-    turn = ask(page, f"Sentence 1 on {topic(9)} studies")
-    assert "Asked of" not in turn.inner_text() and topic(9) in page.locator("#panel").inner_text()
-
-
-def test_a_question_is_asked_of_a_year(someone, shelf):
-    page = someone(shelf[1])
-    view = sheet(page, "Library")
-    page.get_by_role("textbox", name="From year").fill("2024")
-    view.get_by_role("button", name="Ask only these 4").click()
-    assert "Asking only 4 papers: since 2024" in page.locator("#scope").inner_text()
-    turn = ask(page, f"Sentence 1 on {topic(24)} studies")
-    assert "Asked of 4 papers: since 2024" in turn.inner_text()
-    cards = page.locator("#panel .card").all_inner_texts()
-    assert cards and all("Made Up 2024" in card for card in cards)
-
-
 # Opinions and settings
 
 
@@ -356,6 +261,34 @@ def test_opinions_are_noted_beside_the_papers_without_their_text(someone, at, pl
     first, second = [json.loads(line) for line in (place / "feedback.jsonl").read_text().splitlines()[-2:]]
     assert (first["vote"], first["words"]) == ("wrong", "") and second["words"] == "YaRN isn't compared" and first["turn"] == second["turn"]
     assert second["papers"] == ["longlora", "yarn"] and second["question"] == "which is cheaper?" and "We present" not in json.dumps(second)
+
+
+def test_an_opinion_is_shown_again_and_can_be_changed(someone, at, place):
+    def said(turn) -> list[str]:
+        return turn.locator('.rate [aria-pressed="true"]').all_inner_texts()
+
+    page = someone(at)
+    turn = ask(page, "which is cheaper?")
+    assert said(turn) == []
+    turn.get_by_role("button", name="No", exact=True).click()
+    turn.get_by_role("textbox").fill("YaRN isn't compared")
+    page.keyboard.press("Enter")
+    assert eventually(lambda: "Noted, thank you." in turn.inner_text()) and said(turn) == ["No"]
+    assert page.evaluate("document.activeElement.dataset.rate") == "wrong"
+    page.reload()
+    turn = page.locator("#log .turn")
+    assert eventually(lambda: said(turn) == ["No"]) and "“YaRN isn't compared”" in turn.inner_text()
+    turn.get_by_role("button", name="Yes", exact=True).click()
+    assert eventually(lambda: said(turn) == ["Yes"]) and turn.get_by_role("textbox").input_value() == "YaRN isn't compared"
+    turn.get_by_role("textbox").fill("")
+    turn.get_by_role("button", name="Add").click()
+    assert eventually(lambda: turn.get_by_role("textbox").count() == 0)
+    page.get_by_role("button", name="New conversation").click()
+    page.locator("#talks .talk").click()
+    turn = page.locator("#log .turn")
+    assert eventually(lambda: said(turn) == ["Yes"]) and "compared" not in turn.locator(".rate").inner_text()
+    lines = [json.loads(line) for line in (place / "feedback.jsonl").read_text().splitlines()[-4:]]
+    assert [(line["vote"], line["words"]) for line in lines] == [("wrong", ""), ("wrong", "YaRN isn't compared"), ("right", "YaRN isn't compared"), ("right", "")]
 
 
 def test_settings_show_where_each_value_comes_from_and_never_a_key(someone, tmp_path, monkeypatch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from made_answers import listing, shipped
-from test_page import ask, box, eventually
+from test_page import ask, eventually
 
 from rag import export
 
@@ -113,13 +113,15 @@ def test_a_comparison_is_side_by_side_and_on_a_phone_stacked(page, open_page):
     assert len(tops(ask(phone, "list five hundred"))) == 0 and phone.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-def test_a_refusal_offers_the_nearest_papers_and_a_question_about_each(page):
+def test_a_refusal_offers_the_nearest_papers_and_a_question_about_each(page, library, monkeypatch):
     turn = ask(page, "which meant")
     paper = shipped()[3]
+    monkeypatch.setattr(library, "_papers", [*library.papers(), paper])
     assert "Not answered" in turn.inner_text() and "seems to be meant. The nearest sentence of its abstract" in turn.inner_text()
     assert turn.get_by_role("heading", level=3).inner_text() == "Nearest papers (not an answer)" and turn.locator("a.cite").count() == 0
     turn.get_by_role("button", name=f"Ask about this paper: {paper.title}").click()
     assert page.evaluate("document.activeElement.tagName") == "TEXTAREA"
+    page.wait_for_timeout(300)  # the server has said it, too
     assert f"Asking only “{paper.title}”" in page.locator("#scope").inner_text()
     page.get_by_role("button", name="Ask all papers").click()
 
@@ -147,3 +149,19 @@ def test_other_scripts_read_in_their_own_direction(page):
     turn.locator("a.cite").first.click()
     assert page.locator(".card.on .abstract").evaluate("p => getComputedStyle(p).direction") == "rtl"
     assert page.locator(".card.on mark").count() == 2
+
+
+@pytest.mark.parametrize(("size", "motion"), [((1440, 520), "no-preference"), ((1440, 520), "reduce"), ((800, 420), "no-preference")])
+def test_the_marked_sentence_is_brought_into_view(open_page, size, motion):
+    page = open_page(viewport={"width": size[0], "height": size[1]}, reduced_motion=motion)
+    links = ask(page, "last sentences").locator("a.cite")
+    in_view = """() => { const mark = document.querySelector('mark.now')?.getBoundingClientRect(), panel = document.getElementById('panel').getBoundingClientRect();
+        return Boolean(mark) && mark.top >= Math.max(0, panel.top) && mark.bottom <= Math.min(innerHeight, panel.bottom) }"""
+    for number in (0, 11, 5, 6, 2):
+        links.nth(number).click()
+        if motion == "reduce":
+            page.wait_for_timeout(60)  # a frame or two, and no way on which it would still be
+            assert page.evaluate(in_view), number
+        assert eventually(lambda: page.evaluate(in_view)), number
+        page.wait_for_timeout(900 if motion != "reduce" else 0)
+        assert page.evaluate(in_view), number
