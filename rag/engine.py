@@ -94,7 +94,8 @@ def _quoted(library: Library, question: str, query: str, found: list[Found], wit
     first = list(dict.fromkeys(s.found.hit.paper.id for s in chosen))
     by_id = {f.hit.paper.id: f for f in [*(s.found for s in reversed(chosen)), *found]}
     ordered = sorted(by_id.values(), key=lambda f: (_place(f, first), -f.hit.score))
-    likely = answerability(query, ordered, rarity, any(s.named for s in chosen) or comparing and len(chosen) > 1 and min(s.found.hit.score for s in chosen) > 0.3)
+    known = any(s.named for s in chosen) or comparing and len(chosen) > 1 and min(s.found.hit.score for s in chosen) > 0.3
+    likely = max(answerability(query, [f], rarity, known) for f in ordered[: len(first) if comparing else 1]) if ordered else 0.0
     what = asks_of_record(query) if len(chosen) == 1 and chosen[0].named else ""
     record = extractive.recorded(query, chosen[0], what, found) if what else None
     states = stated.probability(query, chosen[0], rarity, library.mentions(query)) if len(chosen) == 1 and not record else 1.0

@@ -19,7 +19,7 @@ from .passages import Span
 FEATURES = (
     "cosine", "aspect", "coverage", "neighbour", "number", "kind", "counted", "result", "limit", "no limit", "first", "last", "place", "link", "length",
 )  # fmt: skip
-WEIGHTS = np.array([0.3, 6.19, 3.91, 0.81, 0.37, 2.95, 5.01, 0.77, 1.47, -0.42, -0.64, -0.66, 2.51, -1.33, 1.08])
+WEIGHTS = np.array([-1.7, 7.69, 3.76, 0.81, 0.46, 2.63, 4.82, 1.05, 2.08, -0.4, -0.71, -0.64, 2.57, -1.6, 0.86])
 
 _ASKS_NUMBER = re.compile(
     r"\bhow (?:many|much|large|big|long|often|fast|far|few|small|high|low)\b"

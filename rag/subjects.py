@@ -32,6 +32,8 @@ _CUT = re.compile(
 )
 
 _THE_PAPER = re.compile(r"\b(?:the|that|a|an) ((?:[\w'’-]+ ){1,7}?)(?:papers?|study|work)\b", re.IGNORECASE)
+_PAPER_THAT = re.compile(r"\b(?:the|that|a|an) (?:paper|study|work|one|method|benchmark) (?:on|about|that|which|where|with|from) ((?:[\w'’-]+ ?){2,10})", re.IGNORECASE)
+_ASKING = re.compile(r"\W*(?:how|what|which|who|why|where|when|do|does|did|is|are|was|were|can|in what|in which|on what|to what|by what|may|may the)\b", re.IGNORECASE)
 
 Find = Callable[[str, int, "tuple[str, ...] | None"], "list[Found]"]
 """(text, limit, ids of the only papers or None) → hits, best first."""
@@ -109,38 +111,54 @@ def _named(question: str, mentions: Sequence[Mention], found: Sequence[Found], f
 
 
 def _sides(question: str, mentions: Sequence[Mention], named: Sequence[Found], found: Sequence[Found], find: Find) -> list[tuple[Found, str]]:
-    """The named papers, and where there are too few of them those that pieces of the question describe."""
+    """The named papers, and where there are too few of them those that pieces of the question describe, a paper a piece."""
     sides = list(named)[:MAX_SIDES]
+    pieces: dict[str, str] = {}
     wanted = 3 if _THREE.search(question) else 2
     described = _described(question, mentions)
     if len(sides) < wanted or described:
         ids = {f.hit.paper.id for f in sides}
-        scores: dict[str, float] = {}
-        for piece in described or _pieces(question, mentions):
-            for hit in find(piece, 2, None):
-                scores[hit.hit.paper.id] = max(scores.get(hit.hit.paper.id, 0.0), hit.hit.score)
-        for f in found[:3]:
-            scores[f.hit.paper.id] = max(scores.get(f.hit.paper.id, 0.0), f.hit.score)
-        ranked = sorted((i for i in scores if i not in ids and scores[i] >= _DESCRIBED), key=lambda i: -scores[i])
-        for paper_id in ranked[: max(wanted - len(sides), 0)]:
-            sides += find(question, 1, (paper_id,))
+        best = _best_of_each(described or _pieces(question, mentions), ids, find)
+        if len(best) < wanted - len(sides):
+            for f in found[:3]:
+                if f.hit.paper.id not in ids:
+                    best.setdefault(f.hit.paper.id, (f, ""))
+        ranked = sorted((f for f, _ in best.values() if f.hit.score >= _DESCRIBED), key=lambda f: -f.hit.score)[: max(wanted - len(sides), 0)]
+        pieces = {f.hit.paper.id: best[f.hit.paper.id][1] for f in ranked}
+        sides += sorted(ranked, key=lambda f: question.find(pieces[f.hit.paper.id]))
     asked = []
     for side in sides:
         others = [m for m in mentions if side.hit.paper.id not in m.papers]
         text = without(question, others)
+        for other, piece in pieces.items():
+            if piece and other != side.hit.paper.id:
+                text = text.replace(piece, "")
         asked += [(again, text) for again in find(text, 1, (side.hit.paper.id,))]
     return asked
 
 
+def _best_of_each(pieces: Sequence[str], ids: set[str], find: Find) -> dict[str, tuple[Found, str]]:
+    """Paper ids to the piece that describes it best: of each piece the best paper that no other side is."""
+    best: dict[str, tuple[Found, str]] = {}
+    for piece in pieces:
+        hit = next((f for f in find(piece, len(ids) + 1, None) if f.hit.paper.id not in ids), None)
+        if hit and (hit.hit.paper.id not in best or best[hit.hit.paper.id][0].hit.score < hit.hit.score):
+            best[hit.hit.paper.id] = (hit, piece)
+    return best
+
+
 def _described(question: str, mentions: Sequence[Mention]) -> list[str]:
-    """Papers that the question speaks of without their names: "the protein dynamics paper"."""
-    return [m[1] for m in _THE_PAPER.finditer(without(question, mentions)) if len(re.findall(r"\w{3,}", m[1])) >= 2]
+    """Papers that the question speaks of without their names: "the protein dynamics paper", "the paper that prunes graphs"."""
+    bare = without(question, mentions)
+    return [m[1] for pattern in (_THE_PAPER, _PAPER_THAT) for m in pattern.finditer(bare) if len(re.findall(r"\w{3,}", m[1])) >= 2]
 
 
 def _pieces(question: str, mentions: Sequence[Mention]) -> list[str]:
-    """What stands between the names and connectives, if it has words enough to describe a paper."""
-    pieces = _CUT.split(without(question, mentions))
-    return [piece for piece in pieces if piece and len(re.findall(r"\w{3,}", piece)) >= 2]
+    """What stands between the names and connectives, if it has words enough to describe a paper; those that ask only if hardly
+    any describes."""
+    pieces = [piece for piece in _CUT.split(without(question, mentions)) if piece and len(re.findall(r"\w{3,}", piece)) >= 2]
+    describing = [piece for piece in pieces if not _ASKING.match(piece)]
+    return describing if len(describing) > 1 else pieces
 
 
 def _by_part(
