@@ -19,8 +19,8 @@ from .questions import asking, is_foreign
 from .retrieve import Found
 
 FEATURES = ("sentence", "lexical", "unknown names", "length", "named")
-WEIGHTS = np.array([6.63, 11.61, -2.54, 4.79, 3.71])
-BIAS = -13.23
+WEIGHTS = np.array([7.18, 10.4, -2.46, 4.42, 3.69])
+BIAS = -12.48
 
 
 def answerability(question: str, found: Sequence[Found], rarity: Mapping[str, float], named: bool) -> float:

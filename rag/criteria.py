@@ -39,7 +39,7 @@ _IS_SAID = re.compile(
     re.IGNORECASE,
 )
 _IN_TEXT = re.compile(
-    r"\b(?:in (?:the|any|an|whose|which|their|its|what) (?:abstracts?|text|wording)|in any abstracts?|with .{2,40} in it|(?:which|whose|what|the|any|all|how many|every) abstracts? (?:says?|writes?|has|have|reads?)|(?:abstracts?|papers?|who) (?:that |which )?(?:says?|writes?)|"
+    r"\b(?:in (?:the|any|an|whose|which|their|its|what) (?:abstracts?|text|wording)|in any abstracts?|with .{2,40} in it|(?:which|whose|what|the|any|all|how many|every) abstracts? (?:says?|writes?|has|have|reads?)|(?:abstracts?|papers?|who) (?:that |which )?(?:says?|writes?)|(?:titles?|abstracts?) (?:that |which )?(?:start|begin|open)(?:s|ing)? with|"
     r"mentions of|mentions,? but|which of these words)\b",
     re.IGNORECASE,
 )
@@ -55,6 +55,9 @@ _QUOTED = re.compile(r"[\"“”«»]([^\"“”«»]{2,80})[\"“”«»]|(?<!\
 _NAMED = re.compile(r"(?<![\w-])(?:[A-Z]{2,}[\w+.-]*\w|[A-Z]?[a-z]+[A-Z][\w-]*|[A-Za-z][\w]*-?\d[\w.-]*|[A-Z][a-z]+(?: [A-Z][a-z]+)+)(?![\w-])")
 _NEGATED = re.compile(r"\b(?:not|n['’]t|never|without|no)\b(?= (?:\w+ ){0,2}(?:mention|nam|contain|giv|us|refer|say|cit|a |any |link|github|stat|provid|includ))|\bneither\b", re.IGNORECASE)
 _NOT_ABOUT = re.compile(r"\b(?:not|aren['’]t|isn['’]t|nothing|unrelated) (?:about|on|concerned|related|deal\w*|to do|to)\b", re.IGNORECASE)
+_OF_TITLES = re.compile(r"\btitles?\b(?!,? (?:or|and|nor) )(?<!or title)(?<!or titles)(?<!and titles)", re.IGNORECASE)
+_OPENS = re.compile(r"\b(?:start|begin|open)(?:s|ing)? (?:with|by)\b", re.IGNORECASE)
+_INSIDE = re.compile(r"\b(?:somewhere|anywhere) in\b|\bin (?:it|them) somewhere\b|\bas (?:a )?part of\b|\bparts? of (?:a )?words?\b", re.IGNORECASE)
 _YEAR = re.compile(
     r"\b(?:published )?(from|in|of|since|before|after|until)(?: the)?(?: year)? ((?:19|20)\d\d)\b(?: (?:or|and) (later|newer|after|onwards?|earlier|older|before)\b)?", re.IGNORECASE
 )
@@ -74,7 +77,7 @@ _FILLER = re.compile(
     rf"please|pls|plz|thanks?|list|enumerate|name|them|those|these|show|give|find|tell|get|collect|i|we|me|us|my|our|you|your|which|what|who|where|how|many|just|curious|all|every(?:thing)?|each|"
     rf"any(?:thing|where|one)?|some|of|the|here|there|a|an|single|{_PAPERS}|collection|library|do|does|did|is|are|was|were|be|been|have|has|had|can|could|would|will|that|this|it|its|their|they|whose|in|to|on|about|for|with|at|"
     rf"as|by|from|into|and|or|so|also|like|want|see|need|least|words?|terms?|phrases?|strings?|names?|mention(?:s|ed)?|only|not|don['’]t|doesn['’]t|using|use|say|something|literally|text|title|once|somewhere|report|number|"
-    rf"authors?|people|someone|anyone|ever|explicitly|exact|write|writes?|writing|whom|whose|lists?|all|two|one|ones|such|included|including|says|please|again|too|opens?|starts?|terms?|know|interested|be|i'd|i’d|i'm|these|bring|up|refer|refers|come|comes|more|than|both|either|neither|abstract's",
+    rf"authors?|people|someone|anyone|ever|explicitly|exact|write|writes?|writing|whom|whose|lists?|all|two|one|ones|such|done|going|included|including|says|please|again|too|opens?|starts?|terms?|know|interested|be|i'd|i’d|i'm|these|bring|up|refer|refers|come|comes|more|than|both|either|neither|abstract's",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(r",? (?:either (?:as|in|on)|(?<=, )whatever|(?<=, )whichever|whether|for example|for instance|e\.g\.|i\.e\.|as an? \w+|no matter|regardless)\b.*", re.IGNORECASE)
@@ -98,7 +101,7 @@ class Criterion:
     """`kind`: "mention" (a phrase or a feature in title or abstract), "record" (authors, year), "all", or "topic"; `years` (first and
     last) are asked of all kinds. `shown`: the criterion in words, for the answer. `text`: what to search for, if topical. `bare`: a kind of
     contribution is asked for and no subject ("introduce a data set"). `every`: all of the phrases are to be there, not any. `loose`: a phrase that is neither quoted nor a name, so that its
-    subject may be meant."""
+    subject may be meant. `title_only`, `opens`, `inside`: a phrase is to be in the title, at the very beginning, or may be a part of a word."""
 
     kind: str
     shown: str = ""
@@ -113,6 +116,9 @@ class Criterion:
     unwanted: tuple[str, ...] = ()
     loose: bool = False
     every: bool = False
+    title_only: bool = False
+    opens: bool = False
+    inside: bool = False
 
 
 def criterion(question: str) -> Criterion:
@@ -137,7 +143,7 @@ def criterion(question: str) -> Criterion:
         match = pattern.search(question)
         if match and _GIVES.search(question[: match.start()]) or match and feature != LINK and (_SAYS.search(question) or _IS_SAID.search(question)):
             return Criterion("mention", _FEATURE_SHOWN[feature].replace("a ", "no ", 1) if negated else _FEATURE_SHOWN[feature], feature=feature, negated=negated, abstract_only=True)
-    phrases = _phrases(question)
+    phrases = _with_kin(_phrases(question), question)
     if phrases:
         shown = " or ".join(f"“{phrase}”" for phrase in phrases)
         joined = _joined(phrases, question)
@@ -145,7 +151,11 @@ def criterion(question: str) -> Criterion:
         shown = f" {'and' if every else 'or'} ".join(f"“{phrase}”" for phrase in phrases)
         loose = not _QUOTED.search(question) and all(" " in phrase and not _NAMED.search(phrase) for phrase in phrases)
         shown += f" but not {' or '.join(f'“{phrase}”' for phrase in unwanted)}" if unwanted else ""
-        return Criterion("mention", shown, phrases=phrases, negated=negated, abstract_only=abstract_only, unwanted=unwanted, loose=loose, every=every, text=_subject(question))
+        titles = not abstract_only and bool(_OF_TITLES.search(question))
+        opens, inside = bool(_OPENS.search(question)), bool(_INSIDE.search(question))
+        if titles or opens:
+            shown += (" at the beginning of the title" if titles else " at the beginning") if opens else " in the title"
+        return Criterion("mention", shown, phrases=phrases, negated=negated, abstract_only=abstract_only or opens and not titles, title_only=titles, opens=opens, inside=inside, unwanted=unwanted, loose=loose, every=every, text=_subject(question))
     if _NOT_ABOUT.search(question):
         return Criterion("unlike", _subject(question))
     bare = not re.findall(r"\w{3,}", _TOPICAL_FILLER.sub(" ", _CONTRIBUTION_WORDS.sub(" ", question)))
@@ -188,9 +198,16 @@ def _phrases(question: str) -> tuple[str, ...]:
     if quoted:
         more = [*re.findall(r"\b([\w-]{4,}) \(?or [\"“]", question), *re.findall(r"[\"”],? \(?or (?:write |say |with |the word )*([\w-]{4,})", question)]
         return tuple(dict.fromkeys([*(q.strip(" .?!,:;") for q in quoted), *(word for word in more if not _FILLER.fullmatch(word))]))[:8]
+    opening = re.search(r"\b(?:start|begin|open)(?:s|ing)? with the words? ([\w'’ -]{1,40})", plain, re.IGNORECASE)
+    if opening:
+        return (opening[1].strip(),)
     if not cue:
         inside = _IN_TEXT.search(plain)
-        return _distinct([_trimmed(part) for part in _OR.split(_IN_TEXT.sub(" , ", _STOP.split(plain)[0] if inside.start() < len(_STOP.split(plain)[0]) else plain))], 4) if inside else ()
+        if not inside:
+            return ()
+        first = _STOP.split(plain)[0]
+        segment = first if inside.start() < len(first) else _STOP.split(plain[inside.start() :])[0] if re.search(r"\bwords?\b", plain) else plain
+        return _distinct([_trimmed(part) for part in _OR.split(_IN_TEXT.sub(" , ", segment))], 4)
     before, after = _STOP.split(plain[: cue.start()])[-1], _STOP.split(plain[cue.end() :])[0]
     for side in [*((after, before) if cue.re is _SAYS else (before, after)), *_STOP.split(plain)]:
         phrases = _distinct([_trimmed(part) for part in (_AND if _ANY_OF.search(plain) else _OR).split(_IS_SAID.split(side)[0])])
@@ -224,7 +241,14 @@ def _distinct(phrases: list[str], words: int = 6) -> tuple[str, ...]:
     return tuple(kept)[:8] if all(len(phrase.split()) <= words for phrase in kept) else ()
 
 
-def pattern(phrase: str) -> re.Pattern[str]:
+def _with_kin(phrases: tuple[str, ...], question: str) -> tuple[str, ...]:
+    """The phrases, and the other forms of their words that the question spells out: "neglect, neglects or neglecting"."""
+    words = re.findall(r"[^\W\d_]{5,}", question)
+    kin = [word for phrase in phrases if phrase.isalpha() and phrase.islower() and len(phrase) > 4 for word in words if word.islower() and word[: max(5, len(phrase) - 3)] == phrase[: max(5, len(phrase) - 3)]]
+    return tuple(dict.fromkeys([*phrases, *kin])) if phrases else ()
+
+
+def pattern(phrase: str, inside: bool = False) -> re.Pattern[str]:
     """Finds a phrase in a text: whole words, whatever their case, hyphens and plural endings; a name may carry a version, but
     GPT-3 is not found in GPT-3.5, and GPT3 is the same as GPT-3."""
     words = re.findall(r"[^\W_]+(?:[+.^][^\W_]+)*\+*", phrase)
@@ -232,13 +256,17 @@ def pattern(phrase: str) -> re.Pattern[str]:
         words[-1] = words[-1][:-1]
     joined = r"(?:['’]s)?[\s–—_-]*(?:(?<=\s)(?:and|or) \w+ )?".join(re.sub(r"(?<=[^\W\d_]{2})(?=\d)", r"[\\s–—_-]?", re.escape(word)) for word in words)
     ending = r"(?![\w])(?!\.\d)" if words and words[-1][-1].isdigit() else r"(?:s|es|['’]s|d|ed)?(?:[- ]?v?\d[\d.]*\w?)?(?![\w])"
-    return re.compile(rf"(?<![^\W_]){joined}{ending}", re.IGNORECASE)
+    return re.compile(joined if inside else rf"(?<![^\W_]){joined}{ending}", re.IGNORECASE)
 
 
 def mention(criterion: Criterion, paper: Paper) -> tuple[bool, Span | None]:
     """Whether the paper meets a "mention" criterion, and the first sentence of its abstract that shows it (none if the title
     does, or if it is met by an absence)."""
-    patterns = [_FEATURES[criterion.feature]] if criterion.feature else [pattern(phrase) for phrase in criterion.phrases]
+    patterns = [_FEATURES[criterion.feature]] if criterion.feature else [pattern(phrase, criterion.inside) for phrase in criterion.phrases]
+    if criterion.title_only or criterion.opens:
+        where = (paper.title if criterion.title_only else paper.abstract).strip()
+        there = any((p.match if criterion.opens else p.search)(where) for p in patterns)
+        return there != criterion.negated, sentences(paper.abstract)[0] if there and criterion.opens and not criterion.title_only else None
     some = all if criterion.every else any
     where = paper.abstract if criterion.abstract_only or not criterion.every else f"{paper.title}\n{paper.abstract}"
     found = some(p.search(where) for p in patterns)
