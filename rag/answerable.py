@@ -18,9 +18,9 @@ from .names import ADDRESS, NAME
 from .questions import asking, is_foreign
 from .retrieve import Found
 
-FEATURES = ("sentence", "lexical", "unknown names", "length", "named")
-WEIGHTS = np.array([7.18, 10.4, -2.46, 4.42, 3.69])
-BIAS = -12.48
+FEATURES = ("sentence", "lexical", "unknown names", "unknown", "length", "named")
+WEIGHTS = np.array([6.45, 8.58, -2.4, -3.81, 4.83, 3.55])
+BIAS = -11.05
 
 
 def answerability(question: str, found: Sequence[Found], rarity: Mapping[str, float], named: bool) -> float:
@@ -44,11 +44,13 @@ def unknown_names(question: str, rarity: Mapping[str, float]) -> set[str]:
 
 def features(question: str, found: Sequence[Found], rarity: Mapping[str, float], named: bool) -> np.ndarray:
     """sentence: the best sentence's cosine. lexical: coverage. unknown names: how many names of the question no abstract knows, up
-    to 2. length: logarithm of 1 plus the rarities' sum, for a long question is covered less by chance. named: as given."""
+    to 2. unknown: share of the question's information in words that no abstract knows. length: logarithm of 1 plus the rarities' sum, for a long question is covered less by chance. named: as given."""
     best = found[0]
     sentence = float(best.sentence_cosines.max(initial=0.0))
     unknown = min(len(unknown_names(question, rarity)), 2)
-    return np.array([sentence, best.hit.lexical, unknown, math.log1p(sum(rarity.values())), float(named)])
+    total = sum(rarity.values())
+    lost = sum(weight for weight in rarity.values() if weight >= 1) / total if total else 0.0
+    return np.array([sentence, best.hit.lexical, unknown, lost, math.log1p(total), float(named)])
 
 
 def _stems(name: str) -> list[str]:
