@@ -38,12 +38,12 @@ _KINDS = tuple(
             r"\b(?:GPUs?|TPUs?|CPUs?|A100|V100|H100|RTX|NVIDIA|TITAN|hardware|accelerators?|laptop|Franka|Jetson)\b",
         ),
         # money and people behind it
-        (r"\b(?:fund(?:ed|ing|s)?|sponsor\w*|grants?|paid for|pays? for|financed by|affiliat\w*|universit(?:y|ies)|institut(?:es?|ions?))\b|\b(?:which|what|whose) (?:research )?(?:labs?|compan(?:y|ies)|groups?|teams?|organi[sz]ations?)\b|\bwho (?:stands|is) behind\b.*\b(?:lab|company|group)\b|\bwhere (?:are|do) the authors\b|\bauthors (?:come from|based|work)\b", r"\b(?:fund(?:ed|ing)|sponsor\w*|grants?|affiliat\w*|universit\w+|institut(?:e|es|ions?)|laborator\w+)\b"),
+        (r"\b(?:fund(?:ed|ing|s)?|sponsor\w*|grants?|paid for|pays? for|financed by|affiliat\w*|universit(?:y|ies)|institut(?:es?|ions?))\b|\b(?:which|what|whose) (?:research )?(?:labs?|laborator(?:y|ies)|compan(?:y|ies)|groups?|teams?|organi[sz]ations?)\b|\bwho (?:stands|is) behind\b.*\b(?:lab|company|group)\b|\bwhere (?:are|do) the authors\b|\bauthors (?:come from|based|work)\b", r"\b(?:fund(?:ed|ing)|sponsor\w*|grants?|affiliat\w*|universit\w+|institut(?:e|es|ions?)|laborator\w+)\b"),
         # licence
         (r"\blicen[cs]e[sd]?\b", r"\blicen[cs]\w*|\bMIT\b|\bApache\b|\bCC[- ]BY\b"),
         # is the code out, where
         (
-            rf"\b(?:pip|code|repo(?:sitory|s)?|weights|checkpoints?|source|implementation)\b(?:[\w' -]+ )?\b{_MADE}\b|\b(?:any|got|is there|are there|(?:is|are|was|were|has|have|did)(?: \w+){{0,3}} (?:code|source|weights|repo)) .{{0,30}}\b(?:code\b(?! (?:model|generation|review|snippet|completion))|repo(?:sitory|s)?|github|weights|checkpoints?)|\b(?:on|at) github\b"
+            rf"\b(?:pip|code|repo(?:sitory|s)?|weights|checkpoints?|source|implementation)\b[\w' -]* {_MADE}\b|\b(?:any|got|is there|are there|(?:is|are|was|were|has|have|did)(?: \w+){{0,3}} (?:code|source|weights|repo)) .{{0,30}}\b(?:code\b(?! (?:model|generation|review|snippet|completion))|repo(?:sitory|s)?|github|weights|checkpoints?)|\b(?:on|at) github\b"
             r"|\bwhere\b.{0,40}\b(?:code|repo(?:sitory)?|implementation|weights|checkpoints?)\b|\bpip install\b|\b(?:link|url) (?:to|for|of) (?:the |its |their )?(?:code|repo)",
             rf"https?:|github|\b(?:code\w*|source|implementation|library|package|repository|suite|weights|checkpoints|models)\b.{{0,80}}\b{_MADE}\b|\bopen-?sourc\w*|\b{_MADE}\b.{{0,40}}\bcode\w*\b",
         ),
@@ -54,7 +54,7 @@ _KINDS = tuple(
         ),
         # what the authors themselves find wanting, and what comes next
         (
-            r"\b(?:limitations?|weaknesses|drawbacks|shortcomings|failure cases)\b(?=.{0,40}\b(?:admit|acknowledge|concede|own up|mention|list|report|discuss|note)\w*)|\b(?:its|their|the authors['’]?|own) (?:own )?(?:limitations?|weaknesses|drawbacks|shortcomings)\b|\bany (?:limitations?|weaknesses|drawbacks|shortcomings)\b|\bfuture work\b|\b(?:plan|planned|next steps?) (?:next|to do next|for the future)\b|\bleft for (?:the )?future\b",
+            r"\b(?:limitations?|weaknesses|drawbacks|shortcomings|failure cases)\b(?=.{0,40}\b(?:admit|acknowledge|concede|own up|mention|list|report|discuss|note)\w*)|\b(?:the authors['’]?|own) (?:limitations?|weaknesses|drawbacks|shortcomings)\b|\bfuture work\b|\b(?:plan|planned|next steps?) (?:next|to do next|for the future)\b|\bleft for (?:the )?future\b",
             r"\b(?:our|we|this (?:work|paper|method|approach))\b[^.]{0,60}\b(?:limit\w+|drawback|shortcoming|weakness)|\blimitations?\b|\bfuture (?:work|research|directions?|studies|efforts?|improvements?)\b|\b(?:however|still|yet|nevertheless|nonetheless|but)\b[^.]{0,120}\b(?:remain\w*|room|far from|struggle\w*|fail\w*|limited|challeng\w*|worse|lag\w*|short of)\b",
         ),
         # how large a model

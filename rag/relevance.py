@@ -19,7 +19,7 @@ from .passages import Span
 FEATURES = (
     "cosine", "aspect", "coverage", "neighbour", "number", "kind", "counted", "result", "limit", "no limit", "first", "last", "place", "link", "length",
 )  # fmt: skip
-WEIGHTS = np.array([-1.75, 7.54, 3.76, 0.83, 0.47, 2.63, 4.83, 1.02, 2.07, -0.4, -0.72, -0.65, 2.56, -1.58, 0.87])
+WEIGHTS = np.array([-1.82, 7.46, 3.82, 0.81, 0.45, 2.89, 4.86, 1.02, 2.07, -0.4, -0.72, -0.67, 2.56, -1.6, 0.85])
 
 _ASKS_NUMBER = re.compile(
     r"\bhow (?:many|much|large|big|long|often|fast|far|few|small|high|low)\b"

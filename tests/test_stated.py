@@ -1,0 +1,58 @@
+"""Whether the abstract of the right paper states what is asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rag import Hit, Library, Paper
+from rag.names import Mention
+from rag.retrieve import Found
+from rag.stated import FEATURES, features, probability, unmistakably
+from rag.subjects import Subject
+
+PAPER = Paper("p", "AgentBench: Evaluating Agents", "It has 8 environments and runs on one laptop. We compare GPT-4 and Llama 2 with MuJoCo or with games.")
+
+
+def subject(named: bool = True, near: float = 0.4) -> Subject:
+    cosines = np.array([near, near - 0.1])
+    return Subject(Found(Hit(PAPER, 0.5, 0.5, 0.5), cosines), "", cosines, named)
+
+
+def row(question: str, mentions: tuple[Mention, ...] = ()) -> dict[str, float]:
+    return dict(zip(FEATURES, features(question, subject(), {}, mentions).tolist()))
+
+
+@pytest.mark.parametrize(
+    ("question", "named", "true"),
+    [("How many environments does it have?", True, True), ("How many languages does it have?", True, False), ("What learning rate is used?", False, False),
+     ("How does it differ from ZorbFormer?", True, False), ("What does it do?", True, True), ("Which laboratory stands behind it?", True, False),
+     ("What limitations do the authors admit?", True, False), ("decoding latency per image?", True, False), ("How much money did it cost?", True, False)],
+)  # fmt: skip
+def test_a_kind_of_detail_that_the_abstract_does_not_hold_is_not_stated(question: str, named: bool, true: bool):
+    assert (probability(question, subject(named), {"zorbform": 1.0}, ()) >= 0.5) is true
+
+
+def test_the_paper_s_own_name_is_no_name_that_the_abstract_lacks():
+    question = "Does AgentBench use QuxNet or MuJoCo?"
+    told = row(question, (Mention(5, 15, ("p",), True),))
+    assert (told["names missing"], told["names held"], told["yes or no"]) == (1, 1, 1)
+    assert (told["neither"], told["either"]) == (0, 1) and row("Does it use cats or dogs?")["neither"] == 1
+
+
+def test_the_form_of_the_question_is_seen():
+    assert row("Why does it work?")["why"] == 1 and row("How does it work?")["how"] == 1
+    assert (row("How many exactly?")["how many"], row("How many exactly?")["exactly"]) == (1, 1)
+    assert (row("Which planets are named?")["head missing"], row("Which environments are named?")["head held"]) == (1, 1)
+    assert row("What accuracy does it reach?")["number"] == 1 and row("WHAT DOES IT DO?")["names missing"] == 0
+
+
+def test_a_question_in_another_language_is_not_judged_by_its_words():
+    assert probability("Wie viele Umgebungen hat AgentBench und welche sind es?", subject(), {}, ()) == 1.0
+
+
+def test_only_what_a_paper_unmistakably_answers_is_asked_of_it_unbidden(seeds: Library):
+    kitab = next(p for p in seeds.papers() if p.title.startswith("KITAB"))
+    for question, true in (("do the models hallucinate less with more popular books?", True), ("How long do I boil an egg?", False), ("What does YaRN do?", False)):
+        found = seeds.find(question, 1, within=[kitab.id])[0]
+        assert unmistakably(question, found, seeds.rarity(["hallucin", "popular", "book", "boil", "egg", "yarn"])) is true, question
