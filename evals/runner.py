@@ -104,7 +104,8 @@ class _Listening(Library):
 
     def find(self, query: str, *rest: Any, **named: Any) -> list[Found]:
         found = super().find(query, *rest, **named)
-        self.heard.setdefault(query, found)
+        if len(found) > len(self.heard.get(query, ())):  # the engine also looks at single papers
+            self.heard[query] = found
         return found
 
 

@@ -19,8 +19,8 @@ from .questions import asking, is_foreign
 from .retrieve import Found
 
 FEATURES = ("sentence", "lexical", "unknown names", "unknown", "length", "named")
-WEIGHTS = np.array([6.45, 8.58, -2.4, -3.81, 4.83, 3.55])
-BIAS = -11.05
+WEIGHTS = np.array([6.41, 8.5, -2.81, -3.85, 4.78, 3.53])
+BIAS = -10.88
 
 
 def answerability(question: str, found: Sequence[Found], rarity: Mapping[str, float], named: bool) -> float:

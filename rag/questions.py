@@ -87,6 +87,7 @@ _BREAK = re.compile(
     re.IGNORECASE,
 )
 _ASKS = re.compile(r"\b(?:how|what|which|who|why|where|when|whose|does|do|did|is|are|was|were|can|whats|hows|whos)\b|[?？]", re.IGNORECASE)
+_FIRST_THAT = re.compile(r"^.*\bthen:? (?=(?:tell|say|answer|explain|list|give)\b)", re.IGNORECASE)
 _ASKS_FOR = re.compile(rf"{_ASKS.pattern}|\b(?:compare|contrast|tell|describe|explain|summari[sz]e|name|list|give|spell)\b", re.IGNORECASE)
 
 
@@ -145,7 +146,7 @@ def compares(question: str) -> bool:
 
 def asking(question: str) -> str:
     """The sentences of it that ask: whoever pastes more than a question may say anything in the rest."""
-    return " ".join(part for part in re.split(r"(?<=[.?!\n])\s+", question) if _ASKS_FOR.search(part))
+    return " ".join(_FIRST_THAT.sub("", part) for part in re.split(r"(?<=[.?!\n])\s+", question) if _ASKS_FOR.search(part))
 
 
 def parts(question: str) -> list[str]:

@@ -81,7 +81,7 @@ def _chosen(question: str, found: Sequence[Found], mentioned: Mentioned, find: F
     mentions = mentioned(question)
     own = [m for m in mentions if m.own]
     named = _named(question, own or mentions, found[:3] if not own else found, find, strict=not is_foreign(question))
-    several = compares(question) or bool(named and _described(question, mentions))
+    several = compares(question) or bool(named and _described(question, mentions, (_THE_PAPER,)))
     if several:
         named = _named(question, mentions, found, find)
     if len(named) > 1 or several:
@@ -147,10 +147,10 @@ def _best_of_each(pieces: Sequence[str], ids: set[str], find: Find) -> dict[str,
     return best
 
 
-def _described(question: str, mentions: Sequence[Mention]) -> list[str]:
+def _described(question: str, mentions: Sequence[Mention], patterns: Sequence[re.Pattern[str]] = (_THE_PAPER, _PAPER_THAT)) -> list[str]:
     """Papers that the question speaks of without their names: "the protein dynamics paper", "the paper that prunes graphs"."""
     bare = without(question, mentions)
-    return [m[1] for pattern in (_THE_PAPER, _PAPER_THAT) for m in pattern.finditer(bare) if len(re.findall(r"\w{3,}", m[1])) >= 2]
+    return [m[1] for pattern in patterns for m in pattern.finditer(bare) if len(re.findall(r"\w{3,}", m[1])) >= 2]
 
 
 def _pieces(question: str, mentions: Sequence[Mention]) -> list[str]:
