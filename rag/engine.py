@@ -98,7 +98,12 @@ def _quoted(library: Library, question: str, query: str, found: list[Found], wit
     likely = max(answerability(query, [f], rarity, known) for f in ordered[: len(first) if comparing else 1]) if ordered else 0.0
     what = asks_of_record(query) if len(chosen) == 1 and chosen[0].named else ""
     record = extractive.recorded(query, chosen[0], what, found) if what else None
-    states = stated.probability(query, chosen[0], rarity, library.mentions(query)) if len(chosen) == 1 and not record else 1.0
+    states = 1.0
+    if not comparing and not record and chosen:
+        each = [stated.probability(s.asked, s, library.rarity(lexical.terms(s.asked)), library.mentions(s.asked)) for s in chosen]
+        states = max(each)
+        if states >= 0.5:
+            chosen = [s for s, states_it in zip(chosen, each) if states_it >= 0.5]
     if likely >= 0.5 and states < 0.5:
         answer = extractive.unstated(query, chosen[0], rarity, found) if chosen[0].named else extractive.refusal(query, found)
     elif record:

@@ -12,7 +12,7 @@ from typing import Sequence
 from .lexical import STOP_WORDS, all_terms
 
 _NUMBER = r"(?:\d[\d,.]*|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|fifty|hundreds?|thousands?|millions?|billions?|dozens?|half|twice|several)"
-_METRIC = r"accurac\w+|scores?|(?:success|match|error|win|hit|failure|agreement|acceptance) rates?|agreement|AUROC|AUC|AUPRC|FPR\w*|F1|mAP|AP|m?IoU|BLEU|ROUGE\S*|FID|PSNR|SSIM|LPIPS|perplexity|pass@\d+|Elo|kappa"
+_METRIC = r"accurac\w+|scores?|(?:success|match|error|win|hit|failure|agreement|acceptance) rates?|agreement|AUROC|AUC|AUPRC|FVD|MAE|RMSE|MSE|MAUVE|ECE|FPR\w*|F1|mAP|AP|m?IoU|BLEU|ROUGE\S*|FID|PSNR|SSIM|LPIPS|perplexity|pass@\d+|Elo|kappa"
 _MADE = r"(?:available|out|released?|releasing|public\w*|open\w*|online|shared?|published)"
 _FLAGS = re.IGNORECASE
 _KINDS = tuple(
@@ -20,15 +20,20 @@ _KINDS = tuple(
     for asked, held in (
         # a share, a score, a gain
         (
-            r"(?<!on )(?<!in )(?<!by )(?<!under )\b(?:what(?:'s| is| was| are| were)?(?: the)?(?: exact| overall| final| average| best| mean)?|how (?:high|accurate|many|much)|how (?:big|large) (?:a |an |is the |was the )?|by how (?:much|many)|by (?:what|which)|with what|and what) "
+            r"(?<!on )(?<!in )(?<!by )(?<!under )\b(?:what(?! (?:do|does|did|about|if|kind|makes|happens)\b)(?:'s| is| was| are| were)?(?: the)?(?: exact| overall| final| average| best| mean)?|how (?:high|accurate|many|much)|how (?:big|large) (?:a |an |is the |was the )?|by how (?:much|many)|by (?:what|which)|with what|and what) "
             rf"(?:[\w@.-]+ ){{0,3}}(?:percent\w*|share|fraction|proportion|accurate|{_METRIC}|points|ratio|factor|speed-?up|gain|margin)\b(?! (?:function|metric|matching|model))"
-            rf"|(?:^|[,;:] ?)\W*(?:the )?(?:\w+ )?(?:{_METRIC}) (?:of|on|for|with)\b|\bhow much (?:slower|faster|better|worse|higher|lower|larger|smaller|quicker|more \w+)\b",
-            rf"\d\s*(?:\\?%|percent|points?|p\.?p\b|×|\\times|x\b|times|-?fold)|\b0\.\d+|\d\.\d|\bby a factor\b|\bhalf\b|\btwice\b|{_NUMBER} (?:times|percent|points)|\bone[- ](?:third|quarter|half)\b",
+            rf"|(?:^|[,;:] ?)\W*(?:the )?(?:\w+ )?(?:{_METRIC}) (?:of|on|for|with)\b|\bwhat (?!(?:do|does|did)\b)(?:[\w@.-]+ ){{1,5}}(?:do|does|did) .{{1,60}}\b(?:reach|get|gets|obtain|achieve|attain|yield)\b|\bhow (?:much )?(?:slower|faster|better|worse|higher|lower|larger|smaller|quicker|more \w+)\b",
+            rf"\d\s*(?:\\?%|percent|points?|p\.?p\b|×|\\times|x\b|times|-?fold)|{_NUMBER}[- ]?fold\b|\borders? of magnitude\b|\bO\(|\\(?:wide)?(?:tilde|hat)|\\(?:Theta|Omega|mathcal|log|sqrt)|\b0\.\d+|\d\.\d|\bby a factor\b|\bhalf\b|\btwice\b|{_NUMBER} (?:times|percent|points)|\bone[- ](?:third|quarter|half)\b",
+        ),
+        # how fast
+        (
+            r"\b(?:latency|wall[- ]?clock|run[- ]?times?|(?:inference|training|decoding|sampling|running) (?:time|speed)|throughput|(?:frames|steps|samples|images|tokens) per second)\b",
+            rf"{_NUMBER}[\s-]*(?:hours?|days?|minutes?|weeks?|seconds?|epochs?|ms|h|fps|hz)\b|\d\s*(?:\\?%|×|\\times\b|x\b|times\b|-?fold\b)|{_NUMBER}[- ]?fold\b|\borders? of magnitude\b",
         ),
         # how long, when
         (
-            r"\bhow long\b(?! (?:are|is|were|was|can|should) (?:the )?(?:text|context|input|sequence|document|prompt|output|answer|horizon)\w*)|\b(?:latency|wall[- ]?clock|run[- ]?times?|(?:inference|training|decoding|sampling|running) (?:time|speed)|throughput|(?:frames|steps|samples|images|tokens) per second)\b|\bhow many (?:\w+[ -])?(?:hours|days|minutes|weeks|months|years|seconds|epochs)\b|\b(?:which|what|over which|in which|since) (?:months?|years?|dates?|period|time ?(?:span|frame))\b|\bhours\b.*\btrain|\bGPU[- ](?:hours|days)\b",
-            rf"{_NUMBER}[\s-]*(?:gpu[\s-]*)?(?:hours?|days?|minutes?|weeks?|months?|years?|seconds?|epochs?|ms|h|fps|hz)\b|\b\d[\d.,]*\s*(?:×|\\times|x|times|-?fold)\b|\b(?:19|20)\d\d\b|\b(?:weekly|monthly|annual\w*|yearly|daily)\b",
+            r"\bhow long\b(?! (?:are|is|were|was|can|should) (?:the )?(?:text|context|input|sequence|document|prompt|output|answer|horizon)\w*)|\bhow many (?:\w+[ -])?(?:hours|days|minutes|weeks|months|years|seconds|epochs)\b|\b(?:which|what|over which|in which|since) (?:months?|years?|dates?|period|time ?(?:span|frame))\b|\bhours\b.*\btrain|\bGPU[- ](?:hours|days)\b",
+            rf"{_NUMBER}[\s-]*(?:gpu[\s-]*)?(?:hours?|days?|minutes?|weeks?|months?|years?|seconds?|epochs?|ms|h|fps|hz)\b|\b(?:19|20)\d\d\b|\b(?:weekly|monthly|annual\w*|yearly|daily)\b",
         ),
         # cost
         (r"\bhow (?:much|expensive)\b.{0,30}\b(?:costs?|dollars?|price|pay|paid|money|fees?)\b|\b(?:API|cloud|compute) (?:fees?|costs?|bills?)\b|\bcost (?:in|of)\b.{0,20}\b(?:dollars?|run|training)\b|\bwhat (?:did|does|would) \w+ cost\b|\b(?:what|which) (?:price|budget)\b|\bdollars\b", r"[$€£]\s?\d|\\\$\s?\d|\b(?:dollars?|USD|cents?|cheap\w*|cost\w*|overhead|budget)\b"),
@@ -59,8 +64,8 @@ _KINDS = tuple(
         ),
         # how large a model
         (
-            r"\b(?:how (?:many|large|big)|what|number of|size)\b.{0,30}\b(?:parameters|(?:model|network) size|size of the (?:model|network)|billion)\b|\bdimension\w*\b.{0,20}\b(?:of|is|was|does|do)\b|\b(?:what|which|exact|the) values? (?:of|for|did|was|were|is)\b|^\W*values? of\b",
-            r"\d[\d.,]*\s?(?:[BM]\b|billion|million|parameters|dimension\w*|-?dim\b|-?d\b)|\b(?:parameters|dimension\w*)\b.{0,20}\d|[=≈]\s?\d|\b(?:low|high|one|two|three)-dimensional\b",
+            r"\b(?:how (?:many|large|big)|what(?:'s| is| are)?(?: the)? (?:number of|size))\b.{0,30}\b(?:parameters|(?:model|network) size|size of the (?:model|network)|billion)\b|\bdimension\w*\b.{0,20}\b(?:of|is|was|does|do)\b|\b(?:what|which|exact|the) values? (?:of|for|did|was|were|is)\b|^\W*values? of\b",
+            r"\d[\d.,]*\s?(?:[BM]\b|billion|million|[^.]{0,40}parameters|dimension\w*|-?dim\b|-?d\b)|\b(?:parameters|dimension\w*)\b.{0,20}\d|\bO\(|\\(?:tilde|Theta|Omega|mathcal)|[=≈]\s?\d|\b(?:low|high|one|two|three)-dimensional\b",
         ),
         # hyperparameters
         (
@@ -75,14 +80,20 @@ _KINDS = tuple(
         ),
     )
 )  # fmt: skip
-_COUNTED = re.compile(r"\b(?:how many|(?:the |what )?number of)\s+((?:[a-z-]+\s+){0,3}[a-z-]+)", re.IGNORECASE)
+_COUNTED = re.compile(r"(?:\bhow many|\bwhat(?:'s| is| was| are)? (?:the )?(?:total |exact )?number of|^\W*(?:the )?(?:total |exact )?number of|\band (?:the )?number of)\s+(?:more |other |different |distinct |extra |additional )?((?:[\w-]+\s+){0,3}[\w-]+)", re.IGNORECASE)
 _WHICH = re.compile(r"\b(?:which|what|whose)(?:'s| is| are| was| were)?(?: the| exact| kind of| type of| sort of| name of(?: the)?)*\s+((?:[\w-]+\s+){0,1}[\w-]+)", re.IGNORECASE)
+_BY_NAME = re.compile(r"\b(?:FID|FVD|MAUVE|MAE|RMSE|ECE|FPR95|FPR|BLEU|ROUGE|PSNR|SSIM|LPIPS|perplexity|ablat)", _FLAGS)
+"""What is stated only where it is named."""
+_FORMULA = re.compile(r"\$[^$]{1,80}\$|\b[OΘΩ]\([^)]{1,30}\)")
+"""What may count as a number."""
 _REACH = 8
 """Words between a number and the noun that it counts."""
 
 
 def held(question: str, abstract: str) -> float:
     """1: the abstract holds what the question's kind of answer needs. -1: it doesn't. 0: the question shows no such kind."""
+    if any(not re.search(rf"\b{re.escape(name)}", abstract, _FLAGS) for name in _BY_NAME.findall(question)):
+        return -1.0
     asked = [held for asks, held in _KINDS if asks.search(question)]
     if not asked:
         return 0.0
@@ -96,7 +107,7 @@ def counted(question: str, abstract: str) -> float:
         return 0.0
     nouns = [stem for word in match[1].split() if word.lower() not in STOP_WORDS for stem in all_terms(word)][:3]
     initials = "".join(word[0] for word in match[1].split() if word.lower() not in STOP_WORDS)[:2].lower()  # language models are LMs
-    words = re.findall(r"[A-Za-z]+|\d[\d,.]*", abstract)
+    words = re.findall(r"[A-Za-z]+|\d[\d,.]*", _FORMULA.sub(" 1 ", abstract))
     stems = [(all_terms(word) or [""])[0] for word in words]
     for i, word in enumerate(words):
         behind = stems[i + 1 : i + 1 + _REACH]
@@ -106,10 +117,15 @@ def counted(question: str, abstract: str) -> float:
     return -1.0
 
 
+def asked_for(question: str) -> list[str]:
+    """The stems of the one or two words behind "which" or "what"."""
+    match = _WHICH.search(question)
+    return [stem for word in match[1].split() if word.lower() not in STOP_WORDS for stem in all_terms(word)] if match else []
+
+
 def headed(question: str, stems: Sequence[str]) -> float:
     """For "which X": 1 if the abstract speaks of an X, -1 if it doesn't. Else 0."""
-    match = _WHICH.search(question)
-    nouns = [stem for word in match[1].split() if word.lower() not in STOP_WORDS for stem in all_terms(word)] if match else []
+    nouns = asked_for(question)
     if not nouns:
         return 0.0
     return 1.0 if nouns[-1] in stems or nouns[0] in stems else -1.0

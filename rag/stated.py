@@ -17,19 +17,19 @@ from .answerable import unknown_names
 from .lexical import STOP_WORDS, all_terms, terms
 from .names import NAME, Mention, folded, names_of, without
 from .passages import sentences
-from .questions import asking, is_foreign
+from .questions import asking, compares, is_foreign
 from .retrieve import Found
 from .subjects import Subject
 
 FEATURES = (
-    "aspect", "covered", "names missing", "names held", "kind missing", "kind held", "count missing", "count held", "head missing", "head held",
-    "which", "how many", "how much", "why", "how", "yes or no", "exactly", "number", "others named", "neither", "either", "length",
+    "aspect", "covered", "names missing", "names held", "kind", "count", "head", "which", "how many", "how much", "why", "how", "yes or no",
+    "exactly", "number", "others named", "options", "length",
 )  # fmt: skip
-WEIGHTS = np.array([3.48, 0.2, -2.0, 0.47, -5.08, -1.57, -4.76, 1.08, 0.82, 0.21, -1.42, 0.69, 0.39, -2.05, 1.2, 1.32, -2.32, 1.04, 0.73, -0.5, -1.15, -0.93])
-BIAS = 2.28
+WEIGHTS = np.array([3.6, 0.64, -1.81, 0.42, 2.0, 1.84, -0.18, -0.58, -1.5, -0.28, -1.67, 1.46, 0.95, -2.09, 1.13, 0.26, -0.51, -0.65])
+BIAS = 1.29
 
 _SURELY_NOT = 0.2
-"""For a kind of detail that the abstract doesn't hold, or another name that no abstract knows beside that of the paper."""
+"""For a kind of detail that the abstract doesn't hold, or a comparison with what no abstract knows."""
 _NEAR, _COVERED = 0.35, 0.25
 _CAPITALISED = re.compile(r"(?<=[a-z,:–-] )[A-Z][a-z]{2,}\b")
 _WHICH = re.compile(r"\b(?:which|what|whose)\b(?! (?:do|does|did|is|are|was|were|can|happens|makes|if|about)\b)|\bname\b|\bwhat(?:'s| is| are) the names?\b", re.IGNORECASE)
@@ -49,8 +49,8 @@ def probability(question: str, subject: Subject, rarity: Mapping[str, float], me
     words; `mentions`: the names of papers in the question. 1 for a question in another language, whose words no abstract has."""
     if is_foreign(question):
         return 1.0
-    abstract = subject.found.hit.paper.abstract
-    if expected.held(question, abstract) < 0 or expected.counted(question, abstract) < 0 or subject.named and unknown_names(question, rarity):
+    bare, abstract = _bare(question, mentions), subject.found.hit.paper.abstract
+    if expected.held(bare, abstract) < 0 or expected.counted(bare, abstract) < 0 or compares(question) and unknown_names(question, rarity):
         return _SURELY_NOT
     return 1 / (1 + math.exp(-(features(question, subject, rarity, mentions) @ WEIGHTS + BIAS)))
 
@@ -66,33 +66,28 @@ def unmistakably(question: str, found: Found, rarity: Mapping[str, float]) -> bo
 def features(question: str, subject: Subject, rarity: Mapping[str, float], mentions: Sequence[Mention]) -> np.ndarray:
     """aspect: the best sentence's cosine to what is asked. covered: share of the question's information that the abstract holds,
     without the title's words. names missing, names held: names in the question, but for the paper's own, that the abstract lacks or
-    has, up to 3. kind, count, head: whether it has the kind of detail, a number before what is counted, the noun behind "which".
+    has, up to 3. kind, count, head, options: 1 if it has the kind of detail, a number before what is counted, the noun behind
+    "which", one of "A or B"; -1 if it has not; 0 if no such is asked for.
     number: 1 if a number is asked for and the best sentence has one, -1 if it has none. others named: the same of "which" and of
-    names of other things in the abstract. neither, either: of "A or B", whether the abstract has none of the two, or one. length: log
-    of 1 plus the rarities' sum. The rest: the form of the question."""
+    names of other things where the abstract speaks of such. length: log of 1 plus the rarities' sum. The rest: the form of the question."""
     paper = subject.found.hit.paper
-    bare = question if question.isupper() else without(question, mentions)
+    bare = _bare(question, mentions)
     title, whole = set(all_terms(paper.title)), set(all_terms(paper.abstract))
     asked = {word: rarity.get(word, 1.0) for word in terms(bare) if word not in title}
     total = sum(asked.values()) or 1.0
     named = set() if question.isupper() else {n for n in (*NAME.findall(asking(bare)), *_CAPITALISED.findall(asking(bare))) if len(n) > 1}
     text = f"{paper.title} {paper.abstract}".lower()
     held = sum(name.lower() in text or name.lower().rstrip("s") in text for name in named)
-    kind, count, head = expected.held(question, paper.abstract), expected.counted(question, paper.abstract), expected.headed(bare, whole)
     which = bool(_WHICH.search(bare))
-    options = _options(bare, whole)
     return np.array(
         [
             float(np.max(subject.aspects, initial=0.0)),
             sum(weight for word, weight in asked.items() if word in whole) / total,
             min(len(named) - held, 3),
             min(held, 3),
-            kind < 0,
-            kind > 0,
-            count < 0,
-            count > 0,
-            head < 0,
-            head > 0,
+            expected.held(bare, paper.abstract),
+            expected.counted(bare, paper.abstract),
+            expected.headed(bare, whole),
             which,
             bool(re.search(r"\bhow many\b", bare, re.IGNORECASE)),
             bool(_HOW_MUCH.search(bare)),
@@ -101,13 +96,17 @@ def features(question: str, subject: Subject, rarity: Mapping[str, float], menti
             bool(_YES_NO.search(bare)),
             bool(_EXACTLY.search(bare)),
             (1.0 if _NUMBER_HELD.search(_nearest(subject)) else -1.0) if _NUMBER_ASKED.search(bare) else 0.0,
-            (1.0 if _names_others(subject) else -1.0) if which else 0.0,
-            options < 0,
-            options > 0,
+            (1.0 if _names_others(subject, expected.asked_for(bare)) else -1.0) if which else 0.0,
+            _options(bare, whole),
             math.log1p(sum(asked.values())),
         ],
         dtype=float,
     )
+
+
+def _bare(question: str, mentions: Sequence[Mention]) -> str:
+    """What is asked, without the names of papers: their words ask nothing. (In capitals every word looks like a name.)"""
+    return question if question.isupper() else without(question, mentions)
 
 
 def _nearest(subject: Subject) -> str:
@@ -115,12 +114,15 @@ def _nearest(subject: Subject) -> str:
     return subject.found.hit.paper.abstract[slice(*spans[int(np.argmax(subject.aspects))])] if spans and len(subject.aspects) == len(spans) else ""
 
 
-def _names_others(subject: Subject) -> bool:
-    """Whether the abstract names anything but the paper's own."""
+def _names_others(subject: Subject, nouns: Sequence[str]) -> bool:
+    """Whether anything but the paper's own is named where the abstract speaks of what is asked for: in a sentence with one of these
+    stems, or in the nearest one."""
     paper = subject.found.hit.paper
+    spoken = [text for start, end in sentences(paper.abstract) if set(nouns) & set(all_terms(text := paper.abstract[start:end]))]
+    near = " . ".join([*spoken, _nearest(subject)])
     own = {folded(paper.title)}.union(*names_of(paper))
     title = folded(paper.title)
-    return any(folded(name) not in own and folded(name) not in title for name in (*NAME.findall(paper.abstract), *_CAPITALISED.findall(paper.abstract)))
+    return any(folded(name) not in own and folded(name) not in title for name in (*NAME.findall(near), *_CAPITALISED.findall(near)))
 
 
 def _options(question: str, whole: set[str]) -> int:

@@ -37,13 +37,13 @@ def test_the_paper_s_own_name_is_no_name_that_the_abstract_lacks():
     question = "Does AgentBench use QuxNet or MuJoCo?"
     told = row(question, (Mention(5, 15, ("p",), True),))
     assert (told["names missing"], told["names held"], told["yes or no"]) == (1, 1, 1)
-    assert (told["neither"], told["either"]) == (0, 1) and row("Does it use cats or dogs?")["neither"] == 1
+    assert told["options"] == 1 and row("Does it use cats or dogs?")["options"] == -1
 
 
 def test_the_form_of_the_question_is_seen():
     assert row("Why does it work?")["why"] == 1 and row("How does it work?")["how"] == 1
     assert (row("How many exactly?")["how many"], row("How many exactly?")["exactly"]) == (1, 1)
-    assert (row("Which planets are named?")["head missing"], row("Which environments are named?")["head held"]) == (1, 1)
+    assert (row("Which planets are named?")["head"], row("Which environments are named?")["head"]) == (-1, 1)
     assert row("What accuracy does it reach?")["number"] == 1 and row("WHAT DOES IT DO?")["names missing"] == 0
 
 
