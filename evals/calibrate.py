@@ -26,7 +26,7 @@ QUESTIONS = Path(__file__).parent / "questions" / "seeds.jsonl"
 _SENTENCE_KINDS = ("described", "named", "fact", "how-why", "casual", "two-facts")
 _STATED_KINDS = (*_SENTENCE_KINDS, "robust", "not-stated")
 _ANSWER_KINDS = (*_SENTENCE_KINDS, "comparison", "robust", "off-subject", "subject-absent")
-FALSE_REFUSALS, FALSE_DENIALS = 0.012, 0.01
+FALSE_REFUSALS, FALSE_DENIALS = 0.012, 0.008
 """The share of answerable tuning questions that may be refused because no paper seems to be about them, and because the right paper
 doesn't seem to state that."""
 _CUTS = np.arange(0.05, 0.6, 0.01)

@@ -27,6 +27,8 @@ from rag.store import FILE
 
 PEOPLE, QUESTIONS_EACH = 50, 5
 QUESTIONS_IN_ALL = 1_000
+READING = 5.0
+"""Seconds that a person looks at an answer before the next question."""
 _ANSWERS_WITHIN = 60.0
 _ROOT = Path(__file__).resolve().parent.parent
 
@@ -45,8 +47,9 @@ def measure(papers: Path, library: Path | None, questions: Sequence[str], say: A
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place, _served(Path(place) / "library", papers, library) as (address, process, size):
         asyncio.run(_person(address, questions[:3], Asked()))  # everything is imported and read once
         before = _memory(process)
-        asked, took = _timed(_all_at_once(address, questions))
-        _report(say, f"{size:,} papers, {PEOPLE} people at once, {QUESTIONS_EACH} questions each", asked, took)
+        for pause in (0.0, READING):
+            asked, took = _timed(_all_at_once(address, questions, pause))
+            _report(say, f"{size:,} papers, {PEOPLE} people, {QUESTIONS_EACH} questions each, {f'reading {pause:.0f} s' if pause else 'no pause'}", asked, took)
         after = _memory(process)
         say("memory of the server", f"{before:.0f} MB before", f"{after:.0f} MB after")
         marks, asked = [after], Asked()
@@ -72,10 +75,12 @@ def _timed(work: Any) -> tuple[Asked, float]:
     return asyncio.run(work), time.perf_counter() - started
 
 
-async def _all_at_once(address: str, questions: Sequence[str]) -> Asked:
+async def _all_at_once(address: str, questions: Sequence[str], pause: float) -> Asked:
+    """Without a pause everybody asks in the same moment and again as soon as the answer is there, which is the worst that can be;
+    with one they come within it and read for that long."""
     asked = Asked()
     shares = [[questions[(person * QUESTIONS_EACH + n) % len(questions)] for n in range(QUESTIONS_EACH)] for person in range(PEOPLE)]
-    await asyncio.gather(*(_person(address, share, asked) for share in shares))
+    await asyncio.gather(*(_person(address, share, asked, pause, pause * n / PEOPLE) for n, share in enumerate(shares)))
     return asked
 
 
@@ -85,8 +90,9 @@ async def _some(address: str, questions: Sequence[str], asked: Asked, count: int
     await asyncio.gather(*(_person(address, share, asked, pause=1.0) for share in shares))
 
 
-async def _person(address: str, questions: Sequence[str], asked: Asked, pause: float = 0.0) -> None:
-    """Opens the page and asks one question after the other, in one conversation."""
+async def _person(address: str, questions: Sequence[str], asked: Asked, pause: float = 0.0, delay: float = 0.0) -> None:
+    """Opens the page after a delay and asks one question after the other, in one conversation."""
+    await asyncio.sleep(delay)
     async with httpx.AsyncClient(base_url=address, timeout=_ANSWERS_WITHIN, trust_env=False) as client:
         try:
             await client.get("/")

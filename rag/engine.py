@@ -101,9 +101,7 @@ def _quoted(library: Library, question: str, query: str, found: list[Found], wit
     states = 1.0
     if not comparing and not record and chosen:
         each = [stated.probability(s.asked, s, library.rarity(lexical.terms(s.asked)), library.mentions(s.asked)) for s in chosen]
-        states = max(each)
-        if states >= 0.5:
-            chosen = [s for s, states_it in zip(chosen, each) if states_it >= 0.5]
+        states = max(each)  # of several questions, one that is answered is worth an answer
     if likely >= 0.5 and states < 0.5:
         answer = extractive.unstated(query, chosen[0], rarity, found) if chosen[0].named else extractive.refusal(query, found)
     elif record:
