@@ -19,6 +19,8 @@ from .retrieve import Found
 
 _NEAR, _FAR = 0.12, 0.25
 """By how much another paper must fit better than the one spoken of, for a question without and with a word that points back."""
+_FULL, _NEARER = 5, 0.05
+"""Words of meaning with which a question that doesn't point back is one of its own, unless the paper spoken of fits as well as any."""
 _CLEAR = 0.6
 """Score from which the search has found what a question is about, pronoun or not."""
 _FEW, _SHORT = 4, 8
@@ -146,10 +148,11 @@ def _belongs(question: str, last: Paper, library: Searched, within: Collection[s
     behind = best[0].hit.score - here[0].hit.score
     words = re.findall(r"\w+", question)
     unknown = any(all(library.rarity([w]).get(w, 1.0) >= 1.0 for w in all_terms(name)) for name in NAME.findall(question))
-    if needs_context(question) or len(words) <= _FEW:
+    full = len(terms(question)) >= _FULL and not points_back(question)  # "And" may begin anything
+    if needs_context(question) and not full or len(words) <= _FEW:
         return behind < (_NEAR if unknown else _FAR) or best[0].hit.score < _CLEAR and not unknown
     known = here[0].hit.lexical > 0.15
-    return known and (behind < _NEAR or len(words) <= _SHORT and best[0].hit.score < _CLEAR)
+    return known and (behind < (_NEARER if full else _NEAR) or len(words) <= _SHORT and best[0].hit.score < _CLEAR)
 
 
 def _aspect(turns: Sequence[tuple[str, Answer]], library: Searched) -> str:
