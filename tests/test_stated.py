@@ -8,7 +8,7 @@ import pytest
 from rag import Hit, Library, Paper
 from rag.names import Mention
 from rag.retrieve import Found
-from rag.stated import FEATURES, features, probability, unmistakably
+from rag.stated import FEATURES, features, probability, together, unmistakably
 from rag.subjects import Subject
 
 PAPER = Paper("p", "AgentBench: Evaluating Agents", "It has 8 environments and runs on one laptop. We compare GPT-4 and Llama 2 with MuJoCo or with games.")
@@ -56,3 +56,14 @@ def test_only_what_a_paper_unmistakably_answers_is_asked_of_it_unbidden(seeds: L
     for question, true in (("do the models hallucinate less with more popular books?", True), ("How long do I boil an egg?", False), ("What does YaRN do?", False)):
         found = seeds.find(question, 1, within=[kitab.id])[0]
         assert unmistakably(question, found, seeds.rarity(["hallucin", "popular", "book", "boil", "egg", "yarn"])) is true, question
+
+
+def test_of_two_questions_the_one_that_is_not_stated_is_named_and_the_other_answered(seeds: Library):
+    answer = seeds.ask("How many distinct environments does AgentBench consist of, and what learning rate does it use?")
+    assert answer.status == "partial" and "8 distinct environments" in answer.text
+    assert "what learning rate does it use" in answer.notice and "AgentBench" in answer.notice
+
+
+def test_parts_are_judged_with_the_whole():
+    assert together([0.5, 0.5], 0.5) == pytest.approx(0.5)
+    assert together([0.9, 0.2], 0.2) < 0.5 < together([0.9, 0.4], 0.9)
