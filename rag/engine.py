@@ -96,7 +96,8 @@ def _quoted(library: Library, question: str, query: str, found: list[Found], wit
     ordered = sorted(by_id.values(), key=lambda f: (_place(f, first), -f.hit.score))
     known = any(s.named for s in chosen) or comparing and len(chosen) > 1 and min(s.found.hit.score for s in chosen) > 0.3
     likely = max(answerability(query, [f], rarity, known) for f in ordered[: len(first) if comparing else 1]) if ordered else 0.0
-    what = asks_of_record(query) if len(chosen) == 1 and chosen[0].named else ""
+    spoken = {i for m in library.mentions(query) if m.own for i in m.papers}
+    what = asks_of_record(query) if len(chosen) == 1 and (chosen[0].named or chosen[0].found.hit.paper.id in spoken) else ""
     record = extractive.recorded(query, chosen[0], what, found) if what else None
     states, denied = (1.0, []) if comparing or record else _stated(library, query, chosen)
     if likely >= 0.5 and states < 0.5:
@@ -114,7 +115,7 @@ def _quoted(library: Library, question: str, query: str, found: list[Found], wit
     if unknown:
         answer = replace(answer, notice=f"No abstract here mentions {' or '.join(unknown[:3])}. {answer.notice}".strip())
     if answer.status == "refused" and within is not None:
-        answer = replace(answer, notice=f"Only {len(within):,} chosen papers were asked. {answer.notice}".strip())
+        answer = replace(answer, notice=f"Only {'one chosen paper was' if len(within) == 1 else f'{len(within):,} chosen papers were'} asked, not the whole library. {answer.notice}".strip())
     if query == question and continues(query) and points_back(query) and len(rarity) < 2 and not any(s.named for s in chosen):
         answer = extractive.refusal(query, (), notice=_OF_WHAT)
     if is_foreign(query):

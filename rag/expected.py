@@ -86,6 +86,8 @@ _BY_NAME = re.compile(r"\b(?:FID|FVD|MAUVE|MAE|RMSE|ECE|FPR95|FPR|BLEU|ROUGE|PSN
 """What is stated only where it is named."""
 _FORMULA = re.compile(r"\$[^$]{1,80}\$|\b[OΘΩ]\([^)]{1,30}\)")
 """What may count as a number."""
+_MODELS = {"LLM", "LLMs", "VLMs", "MLLMs", "GNNs", "networks", "classifiers"}
+"""What abstracts count when they count models."""
 _REACH = 8
 """Words between a number and the noun that it counts."""
 
@@ -111,6 +113,7 @@ def counted(question: str, abstract: str) -> float:
     stems = [(all_terms(word) or [""])[0] for word in words]
     for i, word in enumerate(words):
         behind = stems[i + 1 : i + 1 + _REACH]
+        behind += [stem for stem in ("model",) if _MODELS & set(words[i + 1 : i + 1 + _REACH])]
         short = any(len(initials) > 1 and w.lower().rstrip("s").endswith(initials) and w[:2].isupper() for w in words[i + 1 : i + 1 + _REACH])
         if re.fullmatch(_NUMBER, word, re.IGNORECASE) and (short or set(nouns) & set(behind) or behind[:2] == ["of", "them"]):
             return 1.0

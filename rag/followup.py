@@ -98,7 +98,8 @@ def _spoken_of(turns: Sequence[tuple[str, Answer]]) -> list[Paper]:
     with them."""
     spoken: dict[str, Paper] = {}
     for question, answer in turns:
-        if answer.status == "refused" and answer.query.strip() == question.strip() and answer.form != "list" and not answer.notice:
+        alone = answer.query.strip() == question.strip() and len(terms(question)) > 1 and not needs_context(question)
+        if answer.status == "refused" and alone and answer.form != "list" and not answer.notice:
             spoken = {}
         cited = [c.paper for c in answer.citations] or ([answer.related[0]] if answer.notice and answer.status == "refused" and answer.related else [])
         for paper in reversed(cited):

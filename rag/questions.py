@@ -40,7 +40,7 @@ _CONTINUES = re.compile(
 )
 _NEW_SUBJECT = re.compile(
     r"\b(?:new (?:question|topic|subject)|(?:something|completely|totally) (?:different|else)|different (?:question|topic|subject)|unrelated|another (?:question|topic|thing)|"
-    r"moving on|next (?:question|topic|paper|one)|one more(?= ?[:–-])|(?<=[a-z]) now(?=[.:] )|change of (?:topic|subject)|switching (?:topics?|subjects?|gears)|now (?:on )?to)\b|^\W*(?:and |ok(?:ay)?,? )?now,? (?!(?:what|how|why|which|who|where|when|does|do|did|is|are|can|for|in|the (?:second|other|first|last)|that|this|compare)\b)",
+    r"moving on|next (?:question|topic|paper|one)|one more(?= ?[:–-])|(?<=[a-z]) now(?=[.:] )|change of (?:topic|subject)|switching (?:topics?|subjects?|gears)|now (?:on )?to)\b|^\W*(?:(?:is|are) there |do (?:you|we) have |got |and )?any(?:thing|one)? (?:here )?(?:on|about)\b|^\W*(?:and |ok(?:ay)?,? )?now,? (?!(?:what|how|why|which|who|where|when|does|do|did|is|are|can|for|in|the (?:second|other|first|last)|that|this|compare)\b)",
     re.IGNORECASE,
 )
 _RETURNS = re.compile(r"\b(?:back to|return(?:ing)? to|again)\b", re.IGNORECASE)
@@ -64,7 +64,7 @@ _LIST = re.compile(
     rf"|\bwhere (?:is|are|does|do) .{{1,80}}\b(?:mentioned|found|used|occurs?|appears?|named|come up|turn up)\b|\bwhere (?:the|this) (?:word|term|name|phrase)\b|\beverything (?:with|on|about|that|by)\b"
     rf"|\b(?:do|does|did) any {NOUNS_FOR_PAPERS} (?:here )?(?:mention|name)\b|^\W*mentions of\b|\bmentions,? but\b|\b(?:in|from) (?:whose|which|what) (?:abstract|paper)s?\b|\bwhose (?:abstract|paper|title)s?\b|\b(?:methods|works?|ideas|anything) anyone\b|\bwhat['’]?s there\W*$"
     rf"|^\W*(?:[\w-]+ ){{1,4}}papers\b(?! (?:say|do|are|is|was|were|have|differ|agree|compare|propose|show|find|use|claim))|^\W*paper titles\b|\b(?:anything|something|papers?|works?|articles?) by [A-Z]|\b(?:what )?(?:did|has|have) (?-i:[A-ZÀ-Ž][\w’'-]+ [A-ZÀ-Ž][\w’'-]+) (?:write|written|publish|published|do|done)\b"
-    rf"|\b(?:whatever|any) {_MANY}\b|\b{_MANY} (?:where|in which|whose)\b|^\W*(?:some|most) {_MANY}\b.*\bwhich (?:do|are|have|of)\b|^\W*which ones\b|\b(?:does|do|did|has|have|is) any of (?:them|these|the papers)\b|\b(?:does|do|did|has|have) any {NOUNS_FOR_PAPERS}\b|(?:^|[.?!:;,–-] *)any {NOUNS_FOR_PAPERS}(?: at all)? (?:that|which|using|with|where|naming|citing|mentioning|on|about)\b|, {_MANY} (?:on|about) (?:that|this|it)\b|\bdo (?:we|you) have any\W*$|\bfind (?:me )?the (?:\w+ ){{1,4}}{_MANY}\b"
+    rf"|^\W*(?:(?:is|are) there |do (?:you|we) have |got )?anything (?:here )?(?:on|about) (?:[\w'’-]+ ?){{1,5}}\W*$|\b(?:whatever|any) {_MANY}\b|\b{_MANY} (?:where|in which|whose)\b|^\W*(?:some|most) {_MANY}\b.*\bwhich (?:do|are|have|of)\b|^\W*which ones\b|\b(?:does|do|did|has|have|is) any of (?:them|these|the papers)\b|\b(?:does|do|did|has|have) any {NOUNS_FOR_PAPERS}\b|(?:^|[.?!:;,–-] *)any {NOUNS_FOR_PAPERS}(?: at all)? (?:that|which|using|with|where|naming|citing|mentioning|on|about)\b|, {_MANY} (?:on|about) (?:that|this|it)\b|\bdo (?:we|you) have any\W*$|\bfind (?:me )?the (?:\w+ ){{1,4}}{_MANY}\b"
     rf"|(?:^|[.?!:;,–-]\s+)(?:and )?which (?:\w+ )?(?:benchmarks|data ?sets|methods|proposals|approaches|techniques|tools|libraries|algorithms) (?:(?:in )?here\b|(?:can|cut|reduce|need|handle|avoid|let|support|help|target|deal|address|tackle|focus|aim|require)\b)"
     rf"|\bhow many (?:authors|of (?:them|these|those|the)|there)\b.*\b{_MANY}\b|\b(?:are|have) there (?:any )?(?:other |more )?{_MANY}\b",
     re.IGNORECASE,

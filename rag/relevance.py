@@ -19,7 +19,7 @@ from .passages import Span
 FEATURES = (
     "cosine", "aspect", "coverage", "neighbour", "number", "kind", "counted", "result", "limit", "no limit", "first", "last", "place", "link", "length",
 )  # fmt: skip
-WEIGHTS = np.array([-1.78, 7.39, 3.81, 0.82, 0.49, 3.4, 4.83, 1.06, 2.11, -0.34, -0.75, -0.69, 2.54, -1.6, 0.87])
+WEIGHTS = np.array([-1.76, 7.36, 3.81, 0.82, 0.49, 3.44, 4.83, 1.06, 2.11, -0.34, -0.75, -0.7, 2.54, -1.61, 0.87])
 
 _ASKS_NUMBER = re.compile(
     r"\bhow (?:many|much|large|big|long|often|fast|far|few|small|high|low)\b"

@@ -17,7 +17,7 @@ from .answerable import unknown_names
 from .lexical import STOP_WORDS, all_terms, terms
 from .names import NAME, Mention, folded, names_of, without
 from .passages import sentences
-from .questions import asking, compares, is_foreign
+from .questions import asking, is_foreign
 from .retrieve import Found
 from .subjects import Subject
 
@@ -30,6 +30,7 @@ BIAS = 1.39
 
 SURELY_NOT = 0.2
 """For a kind of detail that the abstract doesn't hold, or a comparison with what no abstract knows."""
+_COMPARED = re.compile(r"\b(?:beats?|against|better|worse|outperform\w*|surpass\w*|faster|slower|compar\w+|differs?|than|versus|vs)\b", re.IGNORECASE)
 _LONGEST = 45
 """Words; the questions that the weights were fitted on have 5 to 40."""
 _NEAR, _COVERED = 0.45, 0.4
@@ -53,7 +54,7 @@ def probability(question: str, subject: Subject, rarity: Mapping[str, float], me
     if is_foreign(question) or question.isupper() or len(question.split()) > _LONGEST:
         return 1.0
     bare, abstract = _bare(question, mentions), subject.found.hit.paper.abstract
-    if expected.held(bare, abstract) < 0 or expected.counted(bare, abstract) < 0 or compares(question) and unknown_names(question, rarity):
+    if expected.held(bare, abstract) < 0 or expected.counted(bare, abstract) < 0 or _COMPARED.search(bare) and unknown_names(bare, rarity):
         return SURELY_NOT
     return 1 / (1 + math.exp(-(features(question, subject, rarity, mentions) @ WEIGHTS + BIAS)))
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .lexical import all_terms, terms
 from .names import NAME, Mention, without
-from .questions import compares, is_foreign, parts
+from .questions import compares, is_foreign, parts, points_back
 from .passages import Span
 from .retrieve import Found
 
@@ -175,6 +175,8 @@ def _by_part(
             chosen += [(f, part) for f in own[:MAX_SIDES]]
             continue
         paper = chosen[-1][0].hit.paper if chosen else whole.hit.paper if whole else None
+        if chosen and points_back(part):
+            best = []
         stays = find(part, 1, (paper.id,)) if paper else []
         if best and (not stays or best[0].hit.score > stays[0].hit.score + _ELSEWHERE and best[0].hit.score >= _DESCRIBED_WELL):
             stays = best

@@ -128,6 +128,7 @@ window.askPapersDesk = (() => {
     if (busy()) return say("An answer is on its way. Stop it, or wait for it, then begin a new conversation.");
     clear();
     keep("talk", null);
+    setScope(null); // it belonged to what was talked about
     find("log").innerHTML = state.welcome || "";
     folded(true);
     list();

@@ -205,6 +205,15 @@ def test_a_question_is_asked_of_chosen_papers_only_and_says_so(someone, shelf):
     assert "Asked of" not in turn.inner_text() and topic(9) in page.locator("#panel").inner_text()
 
 
+def test_a_new_conversation_asks_all_papers_again(someone, shelf):
+    page = someone(shelf[1])
+    ask(page, f"Sentence 1 on {topic(3)}")
+    page.locator('#panel [data-do="about"]').first.click()
+    assert eventually(lambda: page.locator("#scope").is_visible())
+    page.get_by_role("button", name="New conversation").click()
+    assert eventually(lambda: not page.locator("#scope").is_visible())
+
+
 def test_the_scope_follows_what_is_removed(someone, shelf):
     library, at = shelf
     page = someone(at)
