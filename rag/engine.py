@@ -18,7 +18,7 @@ from .followup import spoken_of_last, standalone, with_papers
 from .generative import Complete
 from .judge import Judged, judge, most_doubtful_first, settled
 from .papers import Answer, Event, as_text
-from .questions import MAX_QUESTION, asks_for_list, asks_of_record, is_foreign, is_small_talk, continues, points_back
+from .questions import MAX_QUESTION, asking, asks_for_list, asks_of_record, continues, is_foreign, is_small_talk, points_back
 from .retrieve import Found
 from .subjects import Subject, subjects
 from .second_check import checked
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from .library import Library
 
 _CANDIDATES = 10
+_SAID_BACK = 20
+"""Words of a question that may be said back."""
 _OF_WHAT = "The question points back to something, and nothing was said before. Name the paper or the subject."
 _FOREIGN = "The abstracts are in English: of this question they could be searched for its names and numbers only."
 
@@ -131,14 +133,15 @@ def _stated(library: Library, query: str, chosen: Sequence[Subject]) -> tuple[fl
     def probability(asked: str, subject: Subject) -> float:
         return stated.probability(asked, subject, library.rarity(lexical.terms(asked)), library.mentions(asked))
 
-    if not chosen:
+    if not chosen or not stated.is_plain(query):
         return 1.0, []
     each = [probability(s.asked, s) for s in chosen]
     divided = len({s.asked for s in chosen}) > 1
     likely = max(each)
-    if divided and len({s.found.hit.paper.id for s in chosen}) == 1:
+    if divided and len({s.found.hit.paper.id for s in chosen}) == 1 and any(s.named for s in chosen):
         likely = stated.together([*each], probability(query, chosen[0]))
-    denied = [s for s, p in zip(chosen, each) if p <= stated.SURELY_NOT] if divided else []
+    # What is said back is a question and nothing else: whoever tells us what to say is not obeyed by being quoted.
+    denied = [s for s, p in zip(chosen, each) if p <= stated.SURELY_NOT and len(asking(s.asked).split()) == len(s.asked.split()) < _SAID_BACK] if divided else []
     return likely, denied if len(denied) < len(chosen) else []
 
 

@@ -51,12 +51,17 @@ def probability(question: str, subject: Subject, rarity: Mapping[str, float], me
     """0 to 1; below one half, the abstract of the subject's paper hardly states what is asked. `rarity`: of the question's stemmed
     words; `mentions`: the names of papers in the question. 1 for a question in another language, in capitals, or with
     more text than question: their words can't be weighed like those of a plain one."""
-    if is_foreign(question) or question.isupper() or len(question.split()) > _LONGEST:
+    if not is_plain(question):
         return 1.0
     bare, abstract = _bare(question, mentions), subject.found.hit.paper.abstract
     if expected.held(bare, abstract) < 0 or expected.counted(bare, abstract) < 0 or _COMPARED.search(bare) and unknown_names(bare, rarity):
         return SURELY_NOT
     return 1 / (1 + math.exp(-(features(question, subject, rarity, mentions) @ WEIGHTS + BIAS)))
+
+
+def is_plain(question: str) -> bool:
+    """Whether a question can be judged by its words: it is in English, not in capitals, and no text with a question in it."""
+    return not (is_foreign(question) or question.isupper() or len(question.split()) > _LONGEST)
 
 
 def together(parts: Sequence[float], whole: float) -> float:
