@@ -266,6 +266,8 @@ def mention(criterion: Criterion, paper: Paper) -> tuple[bool, Span | None]:
     if criterion.title_only or criterion.opens:
         where = (paper.title if criterion.title_only else paper.abstract).strip()
         there = any((p.match if criterion.opens else p.search)(where) for p in patterns)
+        if any(pattern(phrase).search(f"{paper.title}\n{paper.abstract}") for phrase in criterion.unwanted):
+            return False, None
         return there != criterion.negated, sentences(paper.abstract)[0] if there and criterion.opens and not criterion.title_only else None
     some = all if criterion.every else any
     where = paper.abstract if criterion.abstract_only or not criterion.every else f"{paper.title}\n{paper.abstract}"

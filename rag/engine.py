@@ -107,7 +107,7 @@ def _quoted(library: Library, question: str, query: str, found: list[Found], wit
     elif record:
         answer = record
     elif likely >= 0.5:
-        answer = extractive.answer(query, [s for s in chosen if s not in denied], comparing, rarity, found)
+        answer = extractive.answer(query, [s for s in chosen if not any(s is d for d in denied)], comparing, rarity, found)
         if denied:
             missing = " and ".join(f"“{s.asked.strip(' .?!')}”" for s in denied)
             answer = replace(answer, status="partial", notice=f"The abstract of “{denied[0].found.hit.paper.title}” doesn't state {missing}.")

@@ -82,7 +82,7 @@ _KINDS = tuple(
 )  # fmt: skip
 _COUNTED = re.compile(r"(?:\bhow many|\bwhat(?:'s| is| was| are)? (?:the )?(?:total |exact )?number of|^\W*(?:the )?(?:total |exact )?number of|\band (?:the )?number of)\s+(?:more |other |different |distinct |extra |additional )?((?:[\w-]+\s+){0,3}[\w-]+)", re.IGNORECASE)
 _WHICH = re.compile(r"\b(?:which|what|whose)(?:'s| is| are| was| were)?(?: the| exact| kind of| type of| sort of| name of(?: the)?)*\s+((?:[\w-]+\s+){0,1}[\w-]+)", re.IGNORECASE)
-_BY_NAME = re.compile(r"\b(?:FID|FVD|MAUVE|MAE|RMSE|ECE|FPR95|FPR|BLEU|ROUGE|PSNR|SSIM|LPIPS|perplexity|ablat)", _FLAGS)
+_BY_NAME = re.compile(r"\b(?:FID|FVD|MAUVE|MAE|RMSE|ECE|FPR95|FPR|BLEU|ROUGE|PSNR|SSIM|LPIPS|perplexity|ablat(?=\w))(?:(?=ion|ed|ing)|(?!\w))", _FLAGS)
 """What is stated only where it is named."""
 _FORMULA = re.compile(r"\$[^$]{1,80}\$|\b[OΘΩ]\([^)]{1,30}\)")
 """What may count as a number."""
@@ -94,12 +94,17 @@ _REACH = 8
 
 def held(question: str, abstract: str) -> float:
     """1: the abstract holds what the question's kind of answer needs. -1: it doesn't. 0: the question shows no such kind."""
-    if any(not re.search(rf"\b{re.escape(name)}", abstract, _FLAGS) for name in _BY_NAME.findall(question)):
+    if not all(_names(abstract, name) for name in _BY_NAME.findall(question)):
         return -1.0
     asked = [held for asks, held in _KINDS if asks.search(question)]
     if not asked:
         return 0.0
     return 1.0 if all(pattern.search(abstract) for pattern in asked) else -1.0
+
+
+def _names(abstract: str, name: str) -> bool:
+    ending = "" if name.lower() == "ablat" else r"s?(?!\w)"
+    return bool(re.search(rf"\b{re.escape(name)}{ending}", abstract, _FLAGS))
 
 
 def counted(question: str, abstract: str) -> float:

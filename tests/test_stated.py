@@ -67,3 +67,10 @@ def test_of_two_questions_the_one_that_is_not_stated_is_named_and_the_other_answ
 def test_parts_are_judged_with_the_whole():
     assert together([0.5, 0.5], 0.5) == pytest.approx(0.5)
     assert together([0.9, 0.2], 0.2) < 0.5 < together([0.9, 0.4], 0.9)
+
+
+@pytest.mark.parametrize(("question", "states"), [("What fidelity does it reach?", 0.0), ("What FID does it reach?", -1.0), ("What did the ablation show?", -1.0)])
+def test_a_metric_is_a_word_of_its_own_and_stated_only_where_it_is_named(question: str, states: float):
+    from rag.expected import held
+
+    assert min(held(question, "Its fidelity is 9 percent."), 0.0) == states
