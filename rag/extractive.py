@@ -93,7 +93,8 @@ def pick(subject: Subject, rarity: Mapping[str, float], room: int) -> list[Span]
     """The sentences of the paper that best meet what is asked, at most `room` and no more than ENOUGH asks for, best first."""
     found = subject.found
     spans = sentences(found.hit.paper.abstract)
-    known = {word: weight for word, weight in rarity.items() if weight < 1}
+    words = set(terms(subject.asked)) or set(rarity)
+    known = {word: weight for word, weight in rarity.items() if weight < 1 and word in words}
     scores = relevance.scores(subject.asked, known, found.hit.paper, spans, found.sentence_cosines, subject.aspects)
     if not set(terms(subject.asked)) - set(all_terms(found.hit.paper.title)):  # nothing is asked but what it is
         scores = scores + _PRESENTED * np.array([relevance.presents(found.hit.paper.abstract[s.start : s.end]) for s in spans], dtype=float)

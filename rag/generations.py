@@ -26,7 +26,7 @@ from .errors import AskPapersError, StorageFailed
 from .lexical import ANALYZER, Words
 from .passages import RULES
 from .store import Store
-from .vectors import Vectors
+from .vectors import Vectors, connected
 
 FORMAT = 1
 _BATCH = 500
@@ -210,7 +210,7 @@ def _prune(index: Path, keep: set[str]) -> None:
 def _copy(source: Path, target: Path) -> None:
     """A reader may have Chroma's database open, so that one file is copied through SQLite, as of one moment."""
     shutil.copytree(source, target, ignore=shutil.ignore_patterns(f"{_CHROMA_DATABASE}*"))
-    old, new = sqlite3.connect(f"file:{source / _CHROMA_DATABASE}?mode=ro", uri=True), sqlite3.connect(target / _CHROMA_DATABASE)
+    old, new = connected(source / _CHROMA_DATABASE), sqlite3.connect(target / _CHROMA_DATABASE)
     try:
         old.backup(new)
     finally:
@@ -236,7 +236,7 @@ def _checked_manifest(folder: Path) -> Manifest:
 def _chroma_digest(database: Path) -> int:
     """A checksum of all that the database holds. Its bytes can't be compared: opening it for reading changes a counter and
     the table that Chroma takes its write lock with."""
-    db = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+    db = connected(database)
     try:
         if db.execute("PRAGMA quick_check").fetchone() != ("ok",):
             raise ValueError(f"{database.name} is damaged")

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from .lexical import terms
+
 MOST_PARTS = 4
 """Questions in one that are answered one by one; more are a text, not questions."""
 MAX_QUESTION = 4000
@@ -75,8 +77,8 @@ _OF_CONTENT = re.compile(
 )
 _COMPARES = re.compile(
     r"\b(?:vs\.?|versus|compared? (?:to|with)|compare|comparison|contrast(?:ed)?|differs?|differences?|in common|respectively|each other|similarit\w+|distinguish\w*)\b"
-    r"|\b(?:what|how|where|which|why)\b.{0,120}\b(?:of each|in each|each (?:of|one|case|do|does|use|add)|for each|do(?:es)? each|is each|each (?:\w+ ){0,3}(?:for|to|at|from|in|about|do|use|add|see|get)|both)\b"
-    r"|\b(?:in (?:the )?one and (?:in )?(?:the )?other|and what does the other|what the other|the other (?:one|paper)|both|one (?:is|paper|uses?|learns?|ties|does)\b.{0,160}\b(?:another|the other|other one|one)\b)"
+    r"|\b(?:what|how|where|which|why)\b.{0,120}\b(?:of each|in each|each (?:of|one|case|do|does|use|add)|for each|do(?:es)? each|is each|each (?:\w+ ){0,3}(?:for|to|at|from|in|about|do|use|add|see|get)|both(?! (?:\w+ ){1,4}and\b))\b"
+    r"|\b(?:in (?:the )?one and (?:in )?(?:the )?other|and what does the other|what the other|the other (?:one|paper)|both\b(?! (?:\w+ ){1,4}and\b)|one (?:is|paper|uses?|learns?|ties|does)\b.{0,160}\b(?:another|the other|other one|one)\b)"
     r"|^\W*two (?:\w+ ){0,4}(?:papers|works|ways|studies|methods|approaches|models)\b|^\W*(?:which|who)\b.{0,60}\b(?:more|better|larger|bigger|faster|fewer|less|most)\b.{0,60}[:,].{0,80}\bor\b",
     re.IGNORECASE,
 )
@@ -86,7 +88,14 @@ _BREAK = re.compile(
     r"|\.\s+(?=(?:and |also |separately,? |then )*(?:how|what|which|who|why|where|when|does|do|is|are)\b)|;\s+(?=\S)",
     re.IGNORECASE,
 )
+_AFTER_SAYING = re.compile(
+    r"(?:(?<=[.!…])|\s*[:–—]|\s-(?=\s))\s+(?=(?:(?:and|so|but|ok|also|now)[, ]+)?(?:how|what|which|who|why|where|when|whose|does|do|did|is|are|was|were|can|could|would|has|have|(?:on|in|to|by|with|for|from|at) (?:what|which|how)|whats|hows)\b)",
+    re.IGNORECASE,
+)
 _ASKS = re.compile(r"\b(?:how|what|which|who|why|where|when|whose|does|do|did|is|are|was|were|can|whats|hows|whos)\b|[?？]", re.IGNORECASE)
+_ASKS_FIRST = re.compile(r"\W*(?:how|what|which|who|why|where|when|whose|does|do|did|is|are|was|were|can|could|would|has|have)\b", re.IGNORECASE)
+_TELLING = 2
+"""Words of meaning from which a question can be looked for."""
 _FIRST_THAT = re.compile(r"^.*\bthen:? (?=(?:tell|say|answer|explain|list|give)\b)", re.IGNORECASE)
 _ASKS_FOR = re.compile(rf"{_ASKS.pattern}|\b(?:compare|contrast|tell|describe|explain|summari[sz]e|name|list|give|spell)\b", re.IGNORECASE)
 
@@ -147,6 +156,17 @@ def compares(question: str) -> bool:
 def asking(question: str) -> str:
     """The sentences of it that ask: whoever pastes more than a question may say anything in the rest."""
     return " ".join(_FIRST_THAT.sub("", part) for part in re.split(r"(?<=[.?!\n])\s+", question) if _ASKS_FOR.search(part))
+
+
+def asked_after_saying(question: str) -> str:
+    """What a question asks behind what it first says ("There's that work on moving people in clips. How does it do that?"); the question
+    itself if it says nothing first, or asks nothing that could be looked for without that."""
+    for place in _AFTER_SAYING.finditer(question):
+        if re.match(_ASKS_FIRST, question) or "?" in question[: place.start()]:
+            break
+        if len(set(terms(question[place.end() :]))) >= _TELLING:
+            return question[place.end() :]
+    return question
 
 
 def parts(question: str) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from .lexical import all_terms, terms
 from .names import NAME, Mention, without
-from .questions import compares, is_foreign, parts, points_back
+from .questions import asked_after_saying, compares, is_foreign, parts, points_back
 from .passages import Span
 from .retrieve import Found
 
@@ -20,10 +20,13 @@ MAX_SIDES = 4
 _MARGIN = 0.02
 """A further paper counts as found too if its score is within this of the best paper's."""
 MAX_PAPERS = 3
+_MOST_NEAR = 10
 _DESCRIBED = 0.2
 """Least score of a paper that only a part of the question describes."""
 _ELSEWHERE, _DESCRIBED_WELL = 0.15, 0.4
 """How much better, and how well, a part of a question must describe another paper to be about that one."""
+_ASIDE = 0.1
+"""How much better another paper must fit for a name to be said in passing: one that only its paper writes, or that the better one writes, too."""
 _LONG_NAME = 8
 """Letters from which a name in lower case is hardly another word."""
 _THREE = re.compile(r"\b(?:three|all three|each of the three)\b", re.IGNORECASE)
@@ -88,13 +91,14 @@ def _chosen(question: str, found: Sequence[Found], mentioned: Mentioned, find: F
         sides = _sides(question, mentions, named, found, find)
         if len(sides) > 1:
             return sides, True
-    divided = parts(question)
+    asked = asked_after_saying(question)
+    divided = parts(asked)
     if len(divided) > 1:
-        return _by_part(divided, mentioned, found, named, find), False
-    if named:
-        return [(named[0], question)], False
-    near = [f for f in found[:MAX_PAPERS] if f.hit.score >= found[0].hit.score - _MARGIN] if found else []
-    return [(f, question) for f in near], False
+        return _by_part(divided, mentioned, found, named, find, told=asked != question), False
+    near = named[:1] or [f for f in found[:MAX_PAPERS] if f.hit.score >= found[0].hit.score - _MARGIN] if found else []
+    if asked == question:
+        return [(f, question) for f in near], False
+    return [(again, asked) for f in near for again in find(asked, 1, (f.hit.paper.id,))], False
 
 
 def _named(question: str, mentions: Sequence[Mention], found: Sequence[Found], find: Find, strict: bool = False) -> list[Found]:
@@ -103,11 +107,20 @@ def _named(question: str, mentions: Sequence[Mention], found: Sequence[Found], f
     kept: dict[str, Found] = {}
     for mention in mentions:
         among = [f for f in found if f.hit.paper.id in mention.papers]
+        if strict and found and not (among and among[0].hit.score >= found[0].hit.score - _ASIDE) and _stands_in(question[mention.start : mention.end], found[0]):
+            continue  # CO2 is a method, and what another paper's crystals capture
         if not among and (mention.own or not strict):
             among = find(question, 1, mention.papers)
+        if strict and not mention.own and among and found and among[0].hit.score < found[0].hit.score - _ASIDE:
+            continue
         if among:
             kept.setdefault(among[0].hit.paper.id, among[0])
     return list(kept.values())
+
+
+def _stands_in(name: str, found: Found) -> bool:
+    paper = found.hit.paper
+    return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", f"{paper.title} {paper.abstract}"))
 
 
 def _sides(question: str, mentions: Sequence[Mention], named: Sequence[Found], found: Sequence[Found], find: Find) -> list[tuple[Found, str]]:
@@ -162,20 +175,20 @@ def _pieces(question: str, mentions: Sequence[Mention]) -> list[str]:
 
 
 def _by_part(
-    divided: Sequence[str], mentioned: Mentioned, found: Sequence[Found], named: Sequence[Found], find: Find
+    divided: Sequence[str], mentioned: Mentioned, found: Sequence[Found], named: Sequence[Found], find: Find, told: bool
 ) -> list[tuple[Found, str]]:
     """Each part with its paper: the one that it names, else the one that it describes better than the whole question does
-    any, else that of the part before."""
+    any, else that of the part before. `told`: whether something was said before the first part, which then describes the paper."""
     whole = named[0] if named else found[0] if found else None
     chosen: list[tuple[Found, str]] = []
     for part in divided:
-        own = _named(part, mentioned(part), (), find)
-        best = find(part, 1, None)
+        best = find(part, _MOST_NEAR, None)
+        own = _named(part, mentioned(part), best, find, strict=True)
         if own:
-            chosen += [(f, part) for f in own[:MAX_SIDES]]
+            chosen += [(again, part) for f in own[:MAX_SIDES] for again in find(part, 1, (f.hit.paper.id,))]
             continue
         paper = chosen[-1][0].hit.paper if chosen else whole.hit.paper if whole else None
-        if chosen and points_back(part):
+        if paper and (told or chosen and points_back(part)):
             best = []
         stays = find(part, 1, (paper.id,)) if paper else []
         if best and (not stays or best[0].hit.score > stays[0].hit.score + _ELSEWHERE and best[0].hit.score >= _DESCRIBED_WELL):

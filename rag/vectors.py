@@ -90,11 +90,17 @@ def _settings():
     return Settings(_env_file=None, **{**defaults, "anonymized_telemetry": False, "allow_reset": False})
 
 
+def connected(database: Path) -> sqlite3.Connection:
+    """Chroma's own database, for reading. Not with mode=ro: what a killed process left half written must be rolled back first, which SQLite
+    refuses to a reader who may not write. Where the file can't be written, SQLite itself opens it for reading."""
+    return sqlite3.connect(f"{database.absolute().as_uri()}?mode=rw", uri=True)
+
+
 def _refuse_foreign(folder: Path) -> None:
     """An index made elsewhere may name an embedding function, which Chroma would build when writing, running code of the
     index's choice. Ours name none."""
     try:
-        db = sqlite3.connect(f"file:{folder / 'chroma.sqlite3'}?mode=ro", uri=True)
+        db = connected(folder / "chroma.sqlite3")
         try:
             rows = db.execute("SELECT config_json_str, schema_str FROM collections").fetchall()
         finally:

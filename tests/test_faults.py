@@ -9,6 +9,7 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import sys
 import threading
 import time
@@ -73,6 +74,28 @@ def test_additions_killed_twenty_times_lose_nothing_and_end_as_a_clean_run_does(
         assert everything(library) == everything(clean) and library.store.check() == []
         passages = [f"{stamp}-{n}" for stamp, count in library.store.passage_counts().items() for n in range(count)]
         assert len(passages) == 2100 and library.index.current().vectors.missing(passages) == []
+
+
+def half_a_write(database: Path) -> None:
+    """Ends in the midst of a transaction that has already reached the file."""
+    db = sqlite3.connect(database, isolation_level=None)
+    db.executescript("PRAGMA cache_size=1; BEGIN; CREATE TABLE filler (text TEXT)")
+    for _ in range(500):
+        db.execute("INSERT INTO filler VALUES (?)", ("filler" * 100,))
+    os._exit(0)
+
+
+def test_what_a_killed_process_left_half_written_in_chromas_database_is_undone_not_rebuilt(processes, tmp_path):
+    folder, notices = tmp_path / "with # and % in its name", []
+    add(folder, [made_up(n) for n in range(20)])
+    database = folder / "index" / (folder / "index" / "CURRENT").read_text() / "vectors" / "chroma.sqlite3"
+    process = processes.Process(target=half_a_write, args=(database,))
+    process.start()
+    process.join()
+    assert database.with_name("chroma.sqlite3-journal").exists()
+    with opened(folder, notice=notices.append) as library:
+        assert library.search(topic(3), 1)[0].paper == made_up(3)
+    assert notices == []
 
 
 def test_rebuilds_killed_while_chroma_flushes_leave_the_library_as_it_was(processes, base, tmp_path):
