@@ -69,14 +69,14 @@ _KINDS = tuple(
         ),
         # hyperparameters
         (
-            r"\b(?:learning rate|batch size|weight decay|dropout|temperature|warm-?up|momentum|optimi[sz]ers?|tokeni[sz]ers?|population size|random seeds?|seeds|hyper-?parameters?|sampling steps|denoising steps|"
+            r"\b(?:learning rate|batch size|weight decay|dropout|temperature|warm-?up(?! (?:stage|phase|step)\b)|momentum|optimi[sz]ers?|tokeni[sz]ers?|population size|random seeds?|(?:which|what|how many|number of) seeds|hyper-?parameters?|sampling steps|denoising steps|"
             r"context (?:length|window)|hidden (?:size|dimension)|number of layers|horizon|loss weights?)\b",
             r"\b(?:learning rate|batch size|weight decay|dropout|temperature|warm-?up|momentum|optimi[sz]ers?|tokeni[sz]\w+|population|seeds?|hyper-?parameters?|steps|context (?:length|window)|hidden|layers|horizon|Adam\w*|SGD)\b",
         ),
         # people in a study
         (
             r"\bhow many (?:\w+ ){0,2}(?:people|persons?|participants?|annotators?|raters?|subjects|users|volunteers|workers|humans|experts)\b",
-            rf"{_NUMBER}[\w\s-]{{0,25}}\b(?:people|persons?|participants?|annotators?|raters?|subjects|users|volunteers|workers|humans|experts|respondents|IP addresses)\b",
+            rf"{_NUMBER}[\w\s-]{{0,25}}\b(?:people|persons?|participants?|patients|individuals|annotators?|raters?|subjects?|users|volunteers|workers|humans|experts|respondents|students|IP addresses)\b",
         ),
     )
 )  # fmt: skip
@@ -88,6 +88,8 @@ _FORMULA = re.compile(r"\$[^$]{1,80}\$|\b[OΘΩ]\([^)]{1,30}\)")
 """What may count as a number."""
 _MODELS = {"LLM", "LLMs", "VLMs", "MLLMs", "GNNs", "networks", "classifiers"}
 """What abstracts count when they count models."""
+_PEOPLE = {"subject", "particip", "patient", "individu", "annot", "rater", "respond", "user", "worker", "volunt", "student", "expert", "person", "peopl", "children", "women", "men"}
+"""What abstracts call people whom they count, stemmed."""
 _REACH = 8
 """Words between a number and the noun that it counts."""
 
@@ -119,6 +121,7 @@ def counted(question: str, abstract: str) -> float:
     for i, word in enumerate(words):
         behind = stems[i + 1 : i + 1 + _REACH]
         behind += [stem for stem in ("model",) if _MODELS & set(words[i + 1 : i + 1 + _REACH])]
+        behind += [stem for stem in ("peopl", "person", "human") if _PEOPLE & set(behind)]
         short = any(len(initials) > 1 and w.lower().rstrip("s").endswith(initials) and w[:2].isupper() for w in words[i + 1 : i + 1 + _REACH])
         if re.fullmatch(_NUMBER, word, re.IGNORECASE) and (short or set(nouns) & set(behind) or behind[:2] == ["of", "them"]):
             return 1.0

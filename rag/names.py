@@ -124,7 +124,7 @@ class Names:
 def names_of(paper: Paper) -> tuple[set[str], set[str]]:
     """The folded names by which this one paper may be called: from the head of its title; and what it says that it presents,
     with runs of its title's words."""
-    title, abstract = _plain(paper.title), _plain(paper.abstract)
+    title, abstract = without_latex(paper.title), without_latex(paper.abstract)
     head, colon, _ = title.partition(":")
     heads = {head} if colon and len(head.split()) <= _LONGEST - 1 else set()
     heads |= {title}
@@ -143,8 +143,8 @@ def names_of(paper: Paper) -> tuple[set[str], set[str]]:
 def written(paper: Paper) -> set[str]:
     """The names that stand in a paper, its own and others': words with capitals or digits inside, and capitalised words within
     a sentence; without a plural s."""
-    text = _plain(f"{paper.title}. {paper.abstract}")
-    return {_singular(name) for name in NAME.findall(text)} | set(_CAPITALISED.findall(_plain(paper.abstract)))
+    text = without_latex(f"{paper.title}. {paper.abstract}")
+    return {_singular(name) for name in NAME.findall(text)} | set(_CAPITALISED.findall(without_latex(paper.abstract)))
 
 
 def _tail(address: str) -> str:
@@ -164,13 +164,14 @@ def _is_presented(acronym: str, abstract: str) -> bool:
     return bool(re.search(r"\b(?:we|our|this (?:paper|work)|propos|introduc|present|novel|called|named)", abstract[start:at], re.IGNORECASE))
 
 
-def _plain(text: str) -> str:
+def without_latex(text: str) -> str:
+    """Without LaTeX."""
     return _LATEX.sub("", text).replace("Δ", "Delta")
 
 
 def folded(text: str) -> str:
     """Letters and digits only, in lower case."""
-    return re.sub(r"[\W_]", "", _plain(text)).lower()
+    return re.sub(r"[\W_]", "", without_latex(text)).lower()
 
 
 def without(question: str, mentions: Iterable[Mention]) -> str:

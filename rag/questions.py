@@ -84,7 +84,7 @@ _COMPARES = re.compile(
 )
 _BREAK = re.compile(
     r"(?<=[?？])\s+(?=[^\s(])"
-    r"|[,;]?\s+(?:and|plus|also)\s+(?:(?:also|separately|then|secondly)[, ]+)?(?=(?:how|what|which|who|why|where|when|whose|does|do|did|is|are|was|were|can|to what|by (?:what|which|how)|on (?:what|which)|in (?:what|which)|with (?:what|which)|from (?:what|which)|for (?:what|which)|at (?:what|which))\b)"
+    r"|[,;]?\s+(?:and|plus|also)\s+(?:(?:also|separately|then|secondly)[, ]+)?(?=(?:how|what|which|who|why|where|when|whose|does|do|did|is|are|was|were|can|to what|by (?:what|which|how)|on (?:what|which)|in (?:what|which)|with (?:what|which)|from (?:what|which)|for (?:what|which)|at (?:what|which)|over (?:what|which|how))\b)"
     r"|\.\s+(?=(?:and |also |separately,? |then )*(?:how|what|which|who|why|where|when|does|do|is|are)\b)|;\s+(?=\S)",
     re.IGNORECASE,
 )

@@ -83,17 +83,17 @@ def unmistakably(question: str, found: Found, rarity: Mapping[str, float]) -> bo
 def features(question: str, subject: Subject, rarity: Mapping[str, float], mentions: Sequence[Mention]) -> np.ndarray:
     """aspect: the best sentence's cosine to what is asked. covered: share of the question's information that the abstract holds,
     without the title's words. names missing, names held: names in the question, but for the paper's own, that the abstract lacks or
-    has, up to 3. kind, count, head, options: 1 if it has the kind of detail, a number before what is counted, the noun behind
+    has (the authors' are among those it has), up to 3. kind, count, head, options: 1 if it has the kind of detail, a number before what is counted, the noun behind
     "which", one of "A or B"; -1 if it has not; 0 if no such is asked for.
     number: 1 if a number is asked for and the best sentence has one, -1 if it has none. others named: the same of "which" and of
     names of other things where the abstract speaks of such. length: log of 1 plus the rarities' sum. The rest: the form of the question."""
     paper = subject.found.hit.paper
     bare = _bare(question, mentions)
-    title, whole = set(all_terms(paper.title)), set(all_terms(paper.abstract))
-    asked = {word: rarity.get(word, 1.0) for word in terms(bare) if word not in title}
+    known, whole = set(all_terms(f"{paper.title} {' '.join(paper.authors)}")), set(all_terms(paper.abstract))
+    asked = {word: rarity.get(word, 1.0) for word in terms(bare) if word not in known}
     total = sum(asked.values()) or 1.0
     named = set() if question.isupper() else {n for n in (*NAME.findall(asking(bare)), *_CAPITALISED.findall(asking(bare))) if len(n) > 1 and n.lower() not in STOP_WORDS}
-    text = f"{paper.title} {paper.abstract}".lower()
+    text = f"{paper.title} {paper.abstract} {' '.join(paper.authors)}".lower()
     held = sum(name.lower() in text or name.lower().rstrip("s") in text for name in named)
     which = bool(_WHICH.search(bare))
     return np.array(
@@ -123,7 +123,7 @@ def features(question: str, subject: Subject, rarity: Mapping[str, float], menti
 
 def _bare(question: str, mentions: Sequence[Mention]) -> str:
     """What is asked, without the names of papers: their words ask nothing. (In capitals every word looks like a name.)"""
-    return question if question.isupper() else without(question, mentions)
+    return question if question.isupper() else without(question, [m for m in mentions if m.own])
 
 
 def _nearest(subject: Subject) -> str:

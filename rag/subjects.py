@@ -11,7 +11,7 @@ from typing import Callable, NamedTuple, Sequence
 import numpy as np
 
 from .lexical import all_terms, terms
-from .names import NAME, Mention, without
+from .names import NAME, Mention, without, without_latex
 from .questions import asked_after_saying, compares, is_foreign, parts, points_back
 from .passages import Span
 from .retrieve import Found
@@ -120,7 +120,7 @@ def _named(question: str, mentions: Sequence[Mention], found: Sequence[Found], f
 
 def _stands_in(name: str, found: Found) -> bool:
     paper = found.hit.paper
-    return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", f"{paper.title} {paper.abstract}"))
+    return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", without_latex(f"{paper.title} {paper.abstract}")))
 
 
 def _sides(question: str, mentions: Sequence[Mention], named: Sequence[Found], found: Sequence[Found], find: Find) -> list[tuple[Found, str]]:
