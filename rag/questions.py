@@ -49,6 +49,9 @@ _RETURNS = re.compile(r"\b(?:back to|return(?:ing)? to|again)\b", re.IGNORECASE)
 
 NOUNS_FOR_PAPERS = r"(?:papers?|abstracts?|works|articles?|stud(?:y|ies)|publications?|titles)"
 _MANY = r"(?:papers|abstracts|works|articles|studies|publications)"
+_SOME = r"(?:work|works|research|results|literature|stuff|studies|papers|abstracts|methods|approaches|attempts)"
+_ON = r"(?:here |in here |in this \w+ |in it |out there |done )?(?:on|about|with|using|that|which|for|around|concerning|regarding|in the area of|to do with)\b"
+_MADE_IT = r"(?:wrote|written|write|author\w*|publish\w*|made|make|makes|created?|creates|came|come|behind|proposed?|introduced?|invent\w*|built|develop\w*|present\w*|responsible|funded|sponsor\w*|paid|pays|is|are|was|were|should|would|could|can|do|does|did|the|you|needs?|won|wins|leads?|led|tops?|ranks?|says?|said|proved|found|showed|discovered|reported|argued|noticed|claims?|claimed|tested (?:more|most))\b"
 _LIST = re.compile(
     rf"\b(?:which|what|how many|any|all|every|each|more|enumerate|other)(?: of)?(?: the| these| those| your| our| other| all| relevant| recent| single)* {_MANY}\b"
     rf"|\b(?:all|every|each)(?: the| of the| relevant| single)? {NOUNS_FOR_PAPERS}\b"
@@ -65,13 +68,20 @@ _LIST = re.compile(
     rf"|\b(?:is|are|was|were)\b.{{1,60}}\bin any (?:abstract|paper|title)s?\b|\b(?:named|mentioned|used|cited) by (?:any|some)(?:one|body)\b|(?:^|[.?!:;–-]\s+)who (?:\w+ ){{0,3}}(?:mentions?|names?|writes|says)\b"
     rf"|\bwhere (?:is|are|does|do) .{{1,80}}\b(?:mentioned|found|used|occurs?|appears?|named|come up|turn up)\b|\bwhere (?:the|this) (?:word|term|name|phrase)\b|\beverything (?:with|on|about|that|by)\b"
     rf"|\b(?:do|does|did) any {NOUNS_FOR_PAPERS} (?:here )?(?:mention|name)\b|^\W*mentions of\b|\bmentions,? but\b|\b(?:in|from) (?:whose|which|what) (?:abstract|paper)s?\b|\bwhose (?:abstract|paper|title)s?\b|\b(?:methods|works?|ideas|anything) anyone\b|\bwhat['’]?s there\W*$"
-    rf"|^\W*(?:[\w-]+ ){{1,4}}papers\b(?! (?:say|do|are|is|was|were|have|differ|agree|compare|propose|show|find|use|claim))|^\W*paper titles\b|\b(?:anything|something|papers?|works?|articles?) by [A-Z]|\b(?:what )?(?:did|has|have) (?-i:[A-ZÀ-Ž][\w’'-]+ [A-ZÀ-Ž][\w’'-]+) (?:write|written|publish|published|do|done)\b"
+    rf"|^\W*(?:[\w-]+ ){{1,4}}papers\b(?! (?:say|do|are|is|was|were|have|differ|agree|compare|propose|show|find|use|claim))|^\W*paper titles\b|\b(?:anything|something|papers|works|articles|(?:any|which|what) (?:paper|article)) by [A-Z]|\b(?:what )?(?:did|has|have) (?-i:[A-ZÀ-Ž][\w’'-]+ [A-ZÀ-Ž][\w’'-]+) (?:write|written|publish|published|do|done)\b"
     rf"|^\W*(?:(?:is|are) there |do (?:you|we) have |got )?anything (?:here )?(?:on|about) (?:[\w'’-]+ ?){{1,5}}\W*$|\b(?:whatever|any) {_MANY}\b|\b{_MANY} (?:where|in which|whose)\b|^\W*(?:some|most) {_MANY}\b.*\bwhich (?:do|are|have|of)\b|^\W*which ones\b|\b(?:does|do|did|has|have|is) any of (?:them|these|the papers)\b|\b(?:does|do|did|has|have) any {NOUNS_FOR_PAPERS}\b|(?:^|[.?!:;,–-] *)any {NOUNS_FOR_PAPERS}(?: at all)? (?:that|which|using|with|where|naming|citing|mentioning|on|about)\b|, {_MANY} (?:on|about) (?:that|this|it)\b|\bdo (?:we|you) have any\W*$|\bfind (?:me )?the (?:\w+ ){{1,4}}{_MANY}\b"
     rf"|(?:^|[.?!:;,–-]\s+)(?:and )?which (?:\w+ )?(?:benchmarks|data ?sets|methods|proposals|approaches|techniques|tools|libraries|algorithms) (?:(?:in )?here\b|(?:can|cut|reduce|need|handle|avoid|let|support|help|target|deal|address|tackle|focus|aim|require)\b)"
-    rf"|\bhow many (?:authors|of (?:them|these|those|the)|there)\b.*\b{_MANY}\b|\b(?:are|have) there (?:any )?(?:other |more )?{_MANY}\b",
+    rf"|\bhow many (?:authors|of (?:them|these|those|the)|there)\b.*\b{_MANY}\b|\b(?:are|have) there (?:any )?(?:other |more )?{_MANY}\b"
+    rf"|^\W*(?:(?:is|are) there |do (?:you|we) have |(?:have you|you) got |show (?:me|us) |give (?:me|us) |find (?:me )?|get me |i need |i want )?(?:(?:some|any|all|the|all the|more|other) )*(?:(?:recent|new|existing|good) )?(?:{_SOME}|anything|something|everything|all|ones) {_ON}"
+    rf"|^\W*{_MANY} w/|, ?any(?:thing|one)?\W*$|\bany(?:thing|one|body)?\b (?:here |in here |in this \w+ )?(?:that|who) \w+"
+    rf"|\b(?:does|do|did|is) (?:any|some)(?:one|body)\b|\bwhat(?:['’]?s| is) (?:there|here|been done|been written)\b(?! (?:a|an|to)\b)"
+    rf"|^\W*(?:and |so )?(?:who|which (?:authors|people|groups|teams))(?:['’]s|s| is| are| has| have| else)? (?:all )?(?!{_MADE_IT})[a-z]+(?:s|es|ing|ed)?\b(?! (?:by|it|this|that)\W*$)"
+    rf"|\bwhich ones (?:qualify|count|are|do|does|should|use|have|can|would|fit|match|apply|deal|work|study|mention)\b|(?<!at )(?<!for )(?<!in )(?<!by )\bwhich ones\W*$|\bwhich of these (?:papers|works|abstracts|should|are|do|have)\b|\bwhich (?:of the )?(?:[\w-]+ ){{1,2}}{_MANY}\b|\b{_SOME} {_ON}.{{1,80}}\b(?:please|pls|plz|here)\W*$"
+    rf"|^\W*(?:please |pls |hey,? |hi,? |can you |could you |show me |give me )*(?:the )?ones (?:that|which|with|on|about|from|by)\b|\b(?:list|show|give|find)(?: me| us| up)? (?:the |all |all the )?(?:ones|(?:[\w-]+ ){{0,3}}{_MANY})\b",
     re.IGNORECASE,
 )
 _OF_CONTENT = re.compile(
+    rf"^\W*(?:there are |the |these )?(?:two|three|four) (?:[\w-]+ ){{0,3}}{_MANY}\b|\bwhich of (?:these|them|the two)\b.{{1,80}}\b(?:one|paper|study),? or (?:the|that)\b|^\W*(?:is there|are there|got|anything).{{10,200}}\? (?:and )?(?:how|what|why|where|when|does|do|is|are)\b.{{8,}}|"
     rf"\b(?:what|how) (?:do|does|did|can|should) (?:(?:the|these|those|all|both|any|two|other) )+{NOUNS_FOR_PAPERS}\b|\b(?:the|these|those|both|two|three) (?:two |three )?{_MANY} (?:say|agree|differ|disagree|report|claim|conclude|compare)\b",
     re.IGNORECASE,
 )
