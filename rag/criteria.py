@@ -14,15 +14,17 @@ from .papers import Paper
 from .passages import Span, sentences
 from .questions import NOUNS_FOR_PAPERS as _PAPERS
 
-LINK, GITHUB, PERCENT = "link", "github", "percent"
+LINK, GITHUB, PERCENT, PAGE = "link", "github", "percent", "page"
 _FEATURES = {
+    PAGE: re.compile(r"\.github\.io\b|\bproject (?:web)?(?:page|site)|https?://(?!(?:www\.)?(?:github|gitlab|huggingface)\.co|anonymous|(?:dx\.)?doi\.org|arxiv\.org)", re.IGNORECASE),
     GITHUB: re.compile(r"\bgit(?:hub|lab)\.(?:com|io)\b|\.github\.io\b", re.IGNORECASE),
     LINK: re.compile(r"https?://|\bwww\.\w|\b[\w-]+\.(?:com|org|io|net|edu|ai|dev)/|\b[\w-]+\.github\.io\b", re.IGNORECASE),
     PERCENT: re.compile(r"\d\s*(?:\\?%|\bper ?cent\b)", re.IGNORECASE),
 }
 _ASKS_FEATURE = {
+    PAGE: re.compile(r"\bproject (?:web)?(?:page|site)s?\b|\bgithub\.io\b|\bwebsites?\b(?=.{0,60}\b(?:instead of|not|rather than|no)\b.{0,30}\b(?:git|repo|code))", re.IGNORECASE),
     GITHUB: re.compile(r"\bgithub\b", re.IGNORECASE),
-    LINK: re.compile(r"\b(?:links?|urls?|web ?(?:page|site|address|link)s?|home ?pages?|project pages?|repo(?:s|sitory|sitories)?)\b", re.IGNORECASE),
+    LINK: re.compile(r"\b(?:links?|urls?|web ?(?:page|site|address|link)s?|home ?pages?|repo(?:s|sitory|sitories)?)\b", re.IGNORECASE),
     PERCENT: re.compile(r"\bpercent(?:age|ages)?\b|(?<!\d)%(?!\d)", re.IGNORECASE),
 }
 _GIVES = re.compile(r"\b(?:giv\w*|ha(?:s|ve|ving)|with|contain\w*|includ\w*|provid\w*|point\w* (?:to|at)|offer\w*|stat\w*|link\w*|report\w*|carry|come with|mention\w*|quot\w*|collecting|releas\w*|shar\w*|publish\w*|open-?sourc\w*|host\w*|put)\b", re.IGNORECASE)
@@ -74,7 +76,7 @@ _AUTHORS = tuple(
     )
 )
 _FILLER = re.compile(
-    rf"please|pls|plz|thanks?|list|enumerate|name|them|those|these|show|give|find|tell|get|collect|i|we|me|us|my|our|you|your|which|what|who|where|how|many|just|curious|all|every(?:thing)?|each|"
+    rf"please|pls|plz|thanks?|tells?|list|enumerate|name|them|those|these|show|give|find|tell|get|collect|i|we|me|us|my|our|you|your|which|what|who|where|how|many|just|curious|all|every(?:thing)?|each|"
     rf"any(?:thing|where|one)?|some|of|the|here|there|a|an|single|{_PAPERS}|collection|library|do|does|did|is|are|was|were|be|been|have|has|had|can|could|would|will|that|this|it|its|their|they|whose|in|to|on|about|for|with|at|"
     rf"as|by|from|into|and|or|so|also|like|want|see|need|least|words?|terms?|phrases?|strings?|names?|mention(?:s|ed)?|only|not|don['’]t|doesn['’]t|using|use|say|something|literally|text|title|once|somewhere|report|number|"
     rf"authors?|people|someone|anyone|ever|explicitly|exact|write|writes?|writing|whom|whose|lists?|all|two|one|ones|such|done|going|included|including|says|please|again|too|opens?|starts?|terms?|know|interested|be|i'd|i’d|i'm|these|bring|up|refer|refers|come|comes|more|than|both|either|neither|abstract's",
@@ -94,6 +96,15 @@ _CONTRIBUTION_WORDS = re.compile(
     r"benchmark\w*|test|sets?|suites?|beds?|data|datasets?|corpus|corpora|metrics?|measures?|evaluation|librar(?:y|ies)|packages?|toolkits?|software|tools?|prove\w*|proofs?|theorems?|theory|theoretical|guarantees?|bounds?|surveys?|reviews?)\b",
     re.IGNORECASE,
 )
+
+
+_OF_A_KIND = re.compile(rf"(?:^|[.?!:] |\b(?:which|what|all|any|the|list|show|many|give|me|of) )((?:[\w-]+ ){{1,3}})(?:papers|works|abstracts|articles|studies)\b", re.IGNORECASE)
+_ON_NAME = re.compile(
+    r"\b(?:us(?:e|es|ed|ing)|run(?:s|ning)?|ran|work(?:s|ing)? with|with|ha(?:s|ve)|(?:results?|anything|something|numbers?|experiments?|scores?|evaluat\w+|test(?:s|ed|ing)?|train(?:s|ed|ing)?|report(?:s|ed|ing)?)(?: (?:anything|something|results?))? (?:on|for|with|about)) (?:an? |the )?"
+    r"((?-i:[A-Z]{2,}[\w+.-]*|[A-Za-z]*[a-z][A-Z][\w.+-]*|[A-Z][a-z]*[\w-]*\d[\w.+-]*|\d+(?:\.\d+)?[BM]|Llama))(?: ?/ ?[\w-]+)?(?: (?:models?|data(?: ?sets?)?|benchmarks?|experiments?|results?|backbones?))*(?: (?:in|as) (?:them|it|their \w+|the \w+|here))*(?: in here| here)?\W*(?:$|\?|\.|,? (?:please|pls)|\b(?:give|show|list|all)\b)",
+    re.IGNORECASE,
+)
+"""A name that papers use or report on: who does writes it."""
 
 
 @dataclass(frozen=True)
@@ -142,14 +153,19 @@ def criterion(question: str) -> Criterion:
     for feature, pattern in _ASKS_FEATURE.items():
         match = pattern.search(question)
         if match and _GIVES.search(question[: match.start()]) or match and feature != LINK and (_SAYS.search(question) or _IS_SAID.search(question)):
-            return Criterion("mention", _FEATURE_SHOWN[feature].replace("a ", "no ", 1) if negated else _FEATURE_SHOWN[feature], feature=feature, negated=negated, abstract_only=True)
-    phrases = _with_kin(_phrases(question), question)
+            negated = negated and feature != PAGE  # "not the code repos" tells a page from them
+            given = Criterion("mention", _FEATURE_SHOWN[feature].replace("a ", "no ", 1) if negated else _FEATURE_SHOWN[feature], feature=feature, negated=negated, abstract_only=True)
+            kind = _OF_A_KIND.search(question)
+            text = _trimmed(kind[1]) if kind else ""
+            return replace(given, kind="topic", shown=f"{text}, with {given.shown}", text=text) if text else given
+    used = _ON_NAME.search(question)
+    phrases = _with_kin(_phrases(question), question) or ((used[1].rstrip("."),) if used and used[1] not in _MUCH_USED else ())
     if phrases:
         shown = " or ".join(f"“{phrase}”" for phrase in phrases)
         joined = _joined(phrases, question)
         every, phrases = bool(joined), joined or phrases
         shown = f" {'and' if every else 'or'} ".join(f"“{phrase}”" for phrase in phrases)
-        loose = not _QUOTED.search(question) and all(" " in phrase and not _NAMED.search(phrase) for phrase in phrases)
+        loose = not _QUOTED.search(question) and all(" " in phrase and (not _NAMED.search(phrase) or phrase.count(" ") > 1) for phrase in phrases)
         shown += f" but not {' or '.join(f'“{phrase}”' for phrase in unwanted)}" if unwanted else ""
         titles = not abstract_only and bool(_OF_TITLES.search(question))
         opens, inside = bool(_OPENS.search(question)), bool(_INSIDE.search(question))
@@ -163,11 +179,15 @@ def criterion(question: str) -> Criterion:
     return Criterion("topic", text, text=text, bare=bare) if text else Criterion("all")
 
 
+_MUCH_USED = {"LLM", "LLMs", "RL", "AI", "ML", "NLP", "GNN", "GNNs", "VLM", "VLMs"}
+"""Fields, rather than names of things: a paper about one need not be the one that writes the word."""
+
+
 def _subject(question: str) -> str:
     return " ".join(_TOPICAL_FILLER.sub(" ", re.sub(r"[?!:;–]+|[.,](?!\w)", " ", question)).split())
 
 
-_FEATURE_SHOWN = {LINK: "a web link", GITHUB: "a GitHub link", PERCENT: "a percentage"}
+_FEATURE_SHOWN = {PAGE: "a page of their own", LINK: "a web link", GITHUB: "a GitHub link", PERCENT: "a percentage"}
 
 
 def _record(question: str) -> Criterion | None:
@@ -278,6 +298,11 @@ def mention(criterion: Criterion, paper: Paper) -> tuple[bool, Span | None]:
         return False, None
     there = found or not criterion.abstract_only and any(p.search(paper.title) for p in patterns)
     return (not there, None) if criterion.negated else (there, shows)
+
+
+def gives(criterion: Criterion, paper: Paper) -> bool:
+    """Whether the paper has the feature that a topical criterion asks for besides its subject, if it does."""
+    return not criterion.feature or bool(_FEATURES[criterion.feature].search(paper.abstract)) != criterion.negated
 
 
 def recorded(criterion: Criterion, paper: Paper) -> bool:

@@ -168,7 +168,8 @@ def _listed(
             asked = replace(asked, kind="topic")  # nobody says it word for word; some may be about it
     if asked.kind == "topic":
         found = library.survey(asked.text, listing.promising, timings, within)
-        matches = listing.topical(question, asked, found)
+        about_it = answerability(asked.text, found[:1], library.rarity(lexical.terms(asked.text)), False)
+        matches = listing.topical(question, asked, found, about_it)
         near = found[:3]
         if complete and matches and library.settings.judge_calls:
             judged = yield from _judged(library, question, matches, complete, timings)

@@ -14,7 +14,7 @@ from typing import Iterable, NamedTuple, Sequence
 
 import numpy as np
 
-from .criteria import Criterion, mention, recorded
+from .criteria import Criterion, gives, mention, recorded
 from .extractive import refusal
 from .papers import Answer, Citation, Paper, Quote, Sentence
 from .passages import Span, sentences
@@ -27,6 +27,7 @@ SURE = 0.27
 """Papers from this probability on are counted: where F1 was highest on the tuning half, each question judged by weights that were
 fitted without it."""
 DOUBTFUL = 0.13
+_STRANGE, _FITS = 0.2, 0.4
 _MOST_DOUBTFUL = 20
 
 _VERB = (
@@ -69,14 +70,17 @@ def exact(criterion: Criterion, papers: Iterable[Paper]) -> list[Match]:
     return [Match(paper, 1.0, None) for paper in papers if recorded(criterion, paper)]
 
 
-def topical(question: str, criterion: Criterion, found: Sequence[Found]) -> list[Match]:
+def topical(question: str, criterion: Criterion, found: Sequence[Found], about_it: float = 1.0) -> list[Match]:
     """Those of `found` (hits for the criterion's text, best first) that may be about it, surest first. Where nothing but a kind
-    of contribution is asked for, a paper that doesn't say that it contributes one is doubtful at most."""
+    of contribution is asked for, a paper that doesn't say that it contributes one is doubtful at most. So are all where none fits well and `about_it`, how likely
+    the best one is about the criterion at all, is low: some paper is always the nearest."""
     rows = features(question, found)
     sure = 1 / (1 + np.exp(-(rows @ WEIGHTS + BIAS))) if len(rows) else np.empty(0)
     if criterion.bare and rows[:, -1].any():
         sure = np.where(rows[:, -1] > 0, np.maximum(sure, SURE), np.minimum(sure, SURE - 0.01))
-    matches = [Match(f.hit.paper, float(p), _nearest(f)) for f, p in zip(found, sure) if p >= DOUBTFUL and recorded(criterion, f.hit.paper)]
+    if about_it < _STRANGE and sure.max(initial=0.0) < _FITS:
+        sure = np.minimum(sure, SURE - 0.01)
+    matches = [Match(f.hit.paper, float(p), _nearest(f)) for f, p in zip(found, sure) if p >= DOUBTFUL and recorded(criterion, f.hit.paper) and gives(criterion, f.hit.paper)]
     return sorted(matches, key=lambda m: -m.sure)
 
 
