@@ -103,7 +103,7 @@ def _quoted(library: Library, question: str, query: str, found: list[Found], wit
     record = extractive.recorded(query, chosen[0], what, found) if what else None
     states, denied = (1.0, []) if comparing or record else _stated(library, query, chosen)
     if likely >= 0.5 and states < 0.5:
-        answer = extractive.unstated(query, chosen[0], rarity, found) if chosen[0].named else extractive.refusal(query, found)
+        answer = extractive.unstated(query, chosen[0], rarity, found)
     elif record:
         answer = record
     elif likely >= 0.5:

@@ -104,6 +104,11 @@ def held(question: str, abstract: str) -> float:
     return 1.0 if all(pattern.search(abstract) for pattern in asked) else -1.0
 
 
+def asks_detail(words: str) -> bool:
+    """Whether a few words ask for a detail that any paper may have: its code, its cost, its hardware."""
+    return bool(re.fullmatch(r"\W*(?:and |the |any |is there |its? )*(?:code|repo(?:sitory)?|github|link|data ?sets?|baselines?|hardware|gpus?|cost|runtime|speed|accuracy|results?|metrics?|limitations?|weights|licen[cs]e|parameters|authors?|year|venue)\W*", words, _FLAGS))
+
+
 def _names(abstract: str, name: str) -> bool:
     ending = "" if name.lower() == "ablat" else r"s?(?!\w)"
     return bool(re.search(rf"\b{re.escape(name)}{ending}", abstract, _FLAGS))

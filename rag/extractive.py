@@ -64,7 +64,7 @@ def unstated(query: str, subject: Subject, rarity: Mapping[str, float], found: S
     nearest = pick(subject, rarity, 1)
     said = f" The nearest that it says: “{paper.abstract[nearest[0].start : nearest[0].end]}”" if nearest else ""
     first = sorted(found, key=lambda f: f.hit.paper.id != paper.id)
-    return refusal(query, first, notice=f"The abstract of “{paper.title}” doesn't state that.{said}")
+    return refusal(query, first, notice=f"{'The abstract of' if subject.named else 'The nearest paper seems to be'} “{paper.title}”{'' if subject.named else ', and its abstract'} doesn't state that.{said}")
 
 
 def recorded(query: str, subject: Subject, what: str, found: Sequence[Found]) -> Answer | None:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from typing import Collection, Mapping, Protocol, Sequence
 
+from . import expected
 from .criteria import criterion
 from .lexical import all_terms, terms
 from .names import NAME, Mention, without
 from .papers import Answer, Paper
-from .questions import asks_for_list, changes_subject, compares, is_small_talk, needs_context, points_back
+from .questions import asks_for_list, asks_only, changes_subject, compares, is_small_talk, needs_context, points_back
 from .retrieve import Found
 
 _NEAR, _FAR = 0.12, 0.25
@@ -144,13 +145,15 @@ def _belongs(question: str, last: Paper, library: Searched, within: Collection[s
     here = library.find(question, 1, within=(last.id,))
     if not best or not here:
         return bool(here)
+    words = re.findall(r"\w+", question)
+    if len(words) <= _FEW and expected.asks_detail(question):
+        return True  # "repo?"
     if not points_back(question) and all(rarity >= 1 for rarity in library.rarity(terms(question)).values()):
         return False  # pizza, after GAIA
     behind = best[0].hit.score - here[0].hit.score
-    words = re.findall(r"\w+", question)
     unknown = any(all(library.rarity([w]).get(w, 1.0) >= 1.0 for w in all_terms(name)) for name in NAME.findall(question))
     full = len(terms(question)) >= _FULL and not points_back(question)  # "And" may begin anything
-    if needs_context(question) and not full or len(words) <= _FEW:
+    if needs_context(question) and not full or len(words) <= _FEW or asks_only(question):
         return behind < (_NEAR if unknown else _FAR) or best[0].hit.score < _CLEAR and not unknown
     known = here[0].hit.lexical > 0.15
     return known and (behind < (_NEARER if full else _NEAR) or len(words) <= _SHORT and best[0].hit.score < _CLEAR)

@@ -25,7 +25,7 @@ _SMALL_TALK = re.compile(
     re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(
-    r"\b(?:it|its|it's|they|them|their|theirs|this|that|these|those|ones|he|she|his|her|"
+    r"\b(?:it(?! that\b)|its|it's|they|them|their|theirs|this|that|these|those|ones|he|she|his|her|"
     r"(?:the|that|this) (?:paper|method|model|approach|authors?|study|work|system|benchmark|data ?set)(?! (?:that|which|who|on|about|from|where|for|of|called|named|by|with|in|to)\b)|same)\b",
     re.IGNORECASE,
 )
@@ -42,7 +42,7 @@ _CONTINUES = re.compile(
 )
 _NEW_SUBJECT = re.compile(
     r"\b(?:new (?:question|topic|subject)|(?:something|completely|totally) (?:different|else)|different (?:question|topic|subject)|unrelated|another (?:question|topic|thing)|"
-    r"moving on|next (?:question|topic|paper|one)|one more(?= ?[:–-])|(?<=[a-z]) now(?=[.:] )|change of (?:topic|subject)|switching (?:topics?|subjects?|gears)|now (?:on )?to)\b|^\W*(?:(?:is|are) there |do (?:you|we) have |got |and )?any(?:thing|one)? (?:here )?(?:on|about)\b|^\W*(?:and |ok(?:ay)?,? )?now,? (?!(?:what|how|why|which|who|where|when|does|do|did|is|are|can|for|in|the (?:second|other|first|last)|that|this|compare)\b)",
+    r"moving on|next (?:question|topic|paper|one)|one more(?= ?[:–-])|(?<=[a-z]) (?:now|next)(?=[.:] )|change of (?:topic|subject)|switching (?:topics?|subjects?|gears)|now (?:on )?to)\b|^\W*(?:(?:is|are) there |do (?:you|we) have |got |and )?any(?:thing|one)? (?:here )?(?:on|about)\b|^\W*(?:and |ok(?:ay)?,? |so )*(?:is|are) there (?:any|an?|some|also an?) (?:other )?(?:papers?|work|study|studies|abstracts?) (?:on|about|that|which|where|with|for)\b|^\W*(?:and |ok(?:ay)?,? )?now,? (?!(?:what|how|why|which|who|where|when|does|do|did|is|are|can|for|in|the (?:second|other|first|last)|that|this|compare)\b)",
     re.IGNORECASE,
 )
 _RETURNS = re.compile(r"\b(?:back to|return(?:ing)? to|again)\b", re.IGNORECASE)
@@ -139,8 +139,14 @@ def continues(question: str) -> bool:
 
 
 def points_back(question: str) -> bool:
-    """Whether a word of it stands for something said before: "its", "the method", "they"."""
-    return bool(_POINTS_BACK.search(question))
+    """Whether a word of it stands for something said before: "its", "the method", "they". What is said before the question itself
+    may be what they stand for."""
+    return bool(_POINTS_BACK.search(question)) and asked_after_saying(question) == question
+
+
+def asks_only(question: str) -> bool:
+    """Whether it is hardly more than a question word: "up to how much better?", "with which kind of loss?"."""
+    return bool(_ASKS.search(question)) and len(set(terms(question))) <= _TELLING
 
 
 def changes_subject(question: str) -> bool:
