@@ -46,6 +46,8 @@ def respond(library: Library, question: str, complete: Complete | None, query: s
     if not len(library):
         yield from _told(Answer("This library holds no papers yet. Add some with `askpapers add FILE`, then ask again.", "chat", query=query), timings, started)
         return
+    spelled = question if is_foreign(question) else library.spelled(question)[:MAX_QUESTION]
+    question, query = spelled, spelled if query == question[:MAX_QUESTION] else query
     if asks_for_list(question) or query != question and "(" not in query and asks_for_list(query):
         listed = yield from _listed(library, question if asks_for_list(question) else query, complete, within, timings)
         if listed:
@@ -63,6 +65,7 @@ def respond(library: Library, question: str, complete: Complete | None, query: s
 def in_full(library: Library, question: str, turns: Sequence[tuple[str, Answer]], within: Collection[str] | None = None) -> str:
     """The question with what it needs of the earlier turns. One that seems to stand alone, but that no paper answers, is asked of
     the paper spoken of last, if that one answers it."""
+    question = question if is_foreign(question) else library.spelled(question)
     query = standalone(question, turns, library, within)
     last = spoken_of_last(turns) if query == question and not asks_for_list(question) and not is_small_talk(question) else None
     if last is None:

@@ -24,6 +24,7 @@ from .papers import AddReport, Answer, Event, Hit, Paper, Rejected, as_text
 from .passages import Span
 from .retrieve import Found, Promising, retrieve, survey
 from .settings import Settings
+from .spelling import Spelling
 from .store import FILE, Store, is_missing
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class Library:
         self._notice = notice
         self._seeds = seeds
         self._used = False
+        self._spelling: tuple[str, Spelling] | None = None
         self._names: tuple[str, Names, dict[str, list[Mention]]] | None = None
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -214,6 +216,13 @@ class Library:
                 kept.clear()
             kept[text] = found
         return found
+
+    def spelled(self, question: str) -> str:
+        """The question with words put right that were typed wrong; see `spelling`."""
+        corpus = self._store.state()[1]
+        if self._spelling is None or self._spelling[0] != corpus:
+            self._spelling = (corpus, Spelling(self._store.papers()))
+        return self._spelling[1].corrected(question, lambda word: bool(self.mentions(word)))
 
     def ask(self, question: str, within: Collection[str] | None = None) -> Answer:
         """The answer to one question, on its own. `within`: ids of the only papers to answer from. Raises what `search`
