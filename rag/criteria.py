@@ -176,7 +176,7 @@ def criterion(question: str) -> Criterion:
         return Criterion("unlike", _subject(question))
     bare = not re.findall(r"\w{3,}", _TOPICAL_FILLER.sub(" ", _CONTRIBUTION_WORDS.sub(" ", question)))
     text = _subject(question)
-    return Criterion("topic", text, text=text, bare=bare) if text else Criterion("all")
+    return Criterion("topic", _in_words(question) or text, text=text, bare=bare) if text else Criterion("all")
 
 
 _MUCH_USED = {"LLM", "LLMs", "RL", "AI", "ML", "NLP", "GNN", "GNNs", "VLM", "VLMs"}
@@ -187,6 +187,22 @@ def _subject(question: str) -> str:
     return " ".join(_TOPICAL_FILLER.sub(" ", re.sub(r"[?!:;–]+|[.,](?!\w)", " ", question)).split())
 
 
+def _in_words(question: str) -> str:
+    """The criterion as it was put: the question without the words at its ends that only ask."""
+    words = re.sub(r"\s*\([^()]*\)|,? (?:i\.e|e\.g)\.?$|\s*[:,–-]\s*(?:and )?(?:what|which|who|how)\b.{0,60}$", "", re.split(r"(?<=\w)[?!.]+(?:\s|$)", question.strip())[0]).split()
+    ends = (lambda word: _TOPICAL_FILLER.fullmatch(word) or _ASKS_ALONE.fullmatch(word))
+    while words and ends(words[0].strip(",.:;?!'’\"()-")):
+        words.pop(0)
+    while words and ends(words[-1].strip(",.:;?!'’\"()-")):
+        words.pop()
+    return " ".join(words).strip(" ,.:;?!-–") if len(words) <= _SHOWN_WORDS else ""
+
+
+_SHOWN_WORDS = 14
+_ASKS_ALONE = re.compile(
+    r"(?:hey|hi|ok|work|research|stuff|literature|anybody|anyone|somebody|someone|everything|something|talk(?:s|ing)?|say(?:s|ing)?|speak(?:s|ing)?|doing|done|been|be|should|can|got|what['’]s|whats|who['’]s|whos|which|ones?|where|results?|no|some|and|or|so|this|pile|set|"
+    r"in|i|need|looking|at|from|by|use[sd]?|using|work(?:s|ing)?|deals?|please|authors?|people|treat|it|etc|now|by|[–-]|)", re.IGNORECASE
+)
 _FEATURE_SHOWN = {PAGE: "a page of their own", LINK: "a web link", GITHUB: "a GitHub link", PERCENT: "a percentage"}
 
 

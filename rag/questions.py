@@ -25,7 +25,7 @@ _SMALL_TALK = re.compile(
     re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(
-    r"\b(?:it(?! that\b)|its|it's|they|them|their|theirs|this|that|these|those|ones|he|she|his|her|"
+    r"\b(?:it(?! that\b)|its|it's|they|them|their|theirs|this|(?<!is it )(?<!was it )that|these|those|ones|he|she|his|her|"
     r"(?:the|that|this) (?:paper|method|model|approach|authors?|study|work|system|benchmark|data ?set)(?! (?:that|which|who|on|about|from|where|for|of|called|named|by|with|in|to)\b)|same)\b",
     re.IGNORECASE,
 )
@@ -75,7 +75,7 @@ _LIST = re.compile(
     rf"|^\W*(?:(?:is|are) there |do (?:you|we) have |(?:have you|you) got |show (?:me|us) |give (?:me|us) |find (?:me )?|get me |i need |i want )?(?:(?:some|any|all|the|all the|more|other) )*(?:(?:recent|new|existing|good) )?(?:{_SOME}|anything|something|everything|all|ones) {_ON}"
     rf"|^\W*{_MANY} w/|, ?any(?:thing|one)?\W*$|\bany(?:thing|one|body)?\b (?:here |in here |in this \w+ )?(?:that|who) \w+"
     rf"|\b(?:does|do|did|is) (?:any|some)(?:one|body)\b|\bwhat(?:['’]?s| is) (?:there|here|been done|been written)\b(?! (?:a|an|to)\b)"
-    rf"|^\W*(?:and |so )?(?:who|which (?:authors|people|groups|teams))(?:['’]s|s| is| are| has| have| else)? (?:all )?(?!{_MADE_IT})[a-z]+(?:s|es|ing|ed)?\b(?! (?:by|it|this|that)\W*$)"
+    rf"|^\W*(?:and |so )?(?:who|which (?:authors|people|groups|teams))(?:['’]s|s| is| are| has| have| else)? (?:all )?(?!{_MADE_IT})(?-i:[a-z]+)\b(?! (?:by|it|this|that)\W*$)"
     rf"|\bwhich ones (?:qualify|count|are|do|does|should|use|have|can|would|fit|match|apply|deal|work|study|mention)\b|(?<!at )(?<!for )(?<!in )(?<!by )\bwhich ones\W*$|\bwhich of these (?:papers|works|abstracts|should|are|do|have)\b|\bwhich (?:of the )?(?:[\w-]+ ){{1,2}}{_MANY}\b|\b{_SOME} {_ON}.{{1,80}}\b(?:please|pls|plz|here)\W*$"
     rf"|^\W*(?:please |pls |hey,? |hi,? |can you |could you |show me |give me )*(?:the )?ones (?:that|which|with|on|about|from|by)\b|\b(?:list|show|give|find)(?: me| us| up)? (?:the |all |all the )?(?:ones|(?:[\w-]+ ){{0,3}}{_MANY})\b",
     re.IGNORECASE,
@@ -104,6 +104,7 @@ _AFTER_SAYING = re.compile(
 )
 _ASKS = re.compile(r"\b(?:how|what|which|who|why|where|when|whose|does|do|did|is|are|was|were|can|whats|hows|whos)\b|[?？]", re.IGNORECASE)
 _ASKS_FIRST = re.compile(r"\W*(?:how|what|which|who|why|where|when|whose|does|do|did|is|are|was|were|can|could|would|has|have)\b", re.IGNORECASE)
+_QUESTION_WORD = re.compile(r"\b(?:how|what|which|who|why|where|when|whose)\b", re.IGNORECASE)
 _TELLING = 2
 """Words of meaning from which a question can be looked for."""
 _FIRST_THAT = re.compile(r"^.*\bthen:? (?=(?:tell|say|answer|explain|list|give)\b)", re.IGNORECASE)
@@ -146,7 +147,7 @@ def points_back(question: str) -> bool:
 
 def asks_only(question: str) -> bool:
     """Whether it is hardly more than a question word: "up to how much better?", "with which kind of loss?"."""
-    return bool(_ASKS.search(question)) and len(set(terms(question))) <= _TELLING
+    return bool(re.search(_QUESTION_WORD, question)) and len(set(terms(question))) <= _TELLING
 
 
 def changes_subject(question: str) -> bool:

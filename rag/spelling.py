@@ -24,7 +24,7 @@ _BRITISH = re.compile(r"is(e|es|ed|er|ers|ing|ation|ations)$")
 _LONG, _SHORT = 9, 5
 """Letters from which two slips are put right, and below which only letters that changed places are."""
 _TWICE = 2
-"""Papers that must write a word before others are corrected to it."""
+"""Papers that must write a short word before others are corrected to it."""
 
 
 class Spelling:
@@ -36,7 +36,7 @@ class Spelling:
             counts.update(set(re.findall(r"[a-z]{3,}", f"{paper.title} {paper.abstract}".lower())))
         self._known = counts
         self._near: dict[tuple[str, int], list[str]] = defaultdict(list)
-        for word in {w for w, n in counts.items() if n >= _TWICE} | {w for w in STOP_WORDS if len(w) > 2}:
+        for word in {w for w, n in counts.items() if n >= _TWICE or len(w) > _SHORT + 1} | {w for w in STOP_WORDS if len(w) > 2}:
             self._near[word[0], len(word)].append(word)
 
     def corrected(self, question: str, is_name: Callable[[str], bool]) -> str:

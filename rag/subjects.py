@@ -120,7 +120,7 @@ def _named(question: str, mentions: Sequence[Mention], found: Sequence[Found], f
 
 def _stands_in(name: str, found: Found) -> bool:
     paper = found.hit.paper
-    return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", without_latex(f"{paper.title} {paper.abstract}")))
+    return bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", without_latex(f"{paper.title} {paper.abstract}").replace("_", "")))
 
 
 def _sides(question: str, mentions: Sequence[Mention], named: Sequence[Found], found: Sequence[Found], find: Find) -> list[tuple[Found, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rag import Paper
-from rag.criteria import criterion, mention, pattern, recorded
+from rag.criteria import criterion, gives, mention, pattern, recorded
 
 
 def paper(abstract: str, title: str = "A title", authors: tuple[str, ...] = (), year: int | None = None) -> Paper:
@@ -65,6 +65,7 @@ def test_not_and_neither_list_the_papers_without_either(question: str):
     ("question", "those", "others"),
     [("Which papers give a GitHub link?", ["See https://github.com/a/b.", "at a.github.io"], ["We mine GitHub.", "See https://example.org/x."]),
      ("Which papers include a link?", ["See https://example.org/x.", "at www.example.org", "github.com/a/b"], ["No link is given.", "e.g. this"]),
+     ("Which ones have a project page instead of a GitHub repository?", ["See our project page.", "at a.github.io", "See https://example.org/x."], ["See https://github.com/a/b.", "Nothing."]),
      ("Which papers give no link?", ["Nothing."], ["See https://example.org/x."]),
      ("Which abstracts state a percentage?", ["by 3%", r"by 3.5\%", "12 percent of it"], ["A percentage is found.", "3 points"])],
 )  # fmt: skip
@@ -137,3 +138,20 @@ def test_a_and_b_are_both_to_be_mentioned_and_a_or_b_either(question: str, every
 
 def test_what_papers_are_not_about_is_told_apart_from_what_they_are_about():
     assert criterion("Which papers are not about robots?").kind == "unlike" and criterion("Which papers are about robots?").kind == "topic"
+
+
+@pytest.mark.parametrize(("question", "phrases"), [("any results on COCO in here", ("COCO",)), ("Who used Llama models in their experiments?", ("Llama",)), ("List papers reporting something on CIFAR-10.", ("CIFAR-10",))])
+def test_a_name_that_papers_use_is_one_that_they_mention(question: str, phrases: tuple[str, ...]):
+    assert criterion(question).kind == "mention" and criterion(question).phrases == phrases
+    assert criterion("which papers use RL?").kind == "topic"
+
+
+def test_a_subject_and_a_feature_are_both_asked_for():
+    asked = criterion("diffusion model papers with a GitHub link")
+    assert (asked.kind, asked.text, asked.feature) == ("topic", "diffusion model", "github")
+    assert gives(asked, paper("See https://github.com/a/b.")) and not gives(asked, paper("Nothing."))
+
+
+@pytest.mark.parametrize(("question", "shown"), [("show me work on noisy labels please", "noisy labels"), ("does anybody talk about optimal transport?", "optimal transport"), ("Which papers deal with wrong, ambiguous or inconsistent labels?", "wrong, ambiguous or inconsistent labels")])
+def test_the_criterion_is_shown_as_it_was_put(question: str, shown: str):
+    assert criterion(question).shown == shown

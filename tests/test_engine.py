@@ -160,3 +160,29 @@ def test_a_question_that_points_back_to_nothing_asks_of_what(seeds: Library):
     answer = seeds.ask("and its limitations?")
     assert (answer.text, answer.status) == (REFUSAL, "refused") and "Name the paper" in answer.notice
     assert seeds.ask("What are the limitations that KITAB finds?").status == "answered"
+
+
+def test_what_is_typed_wrong_is_put_right_and_the_query_shows_it(seeds: Library):
+    answer = seeds.ask("waht is optimal transprot used for")
+    assert answer.query == "what is optimal transport used for" and answer.status == "answered"
+
+
+@pytest.mark.parametrize("question", ["any work on quantum error correction?", "does anybody talk about making music?"])
+def test_a_list_on_a_subject_that_no_abstract_knows_counts_nothing(seeds: Library, question: str):
+    answer = seeds.ask(question)
+    assert (answer.status, answer.form, answer.count, answer.citations) == ("refused", "list", 0, ())
+
+
+def test_a_name_said_in_passing_does_not_choose_the_paper(open_library: Callable[..., Library]):
+    with open_library() as library:
+        library.add(
+            Paper("method", "CO2: Training with Overlapped Communication", "We overlap the communication of a training step with its computation. It trains large models on slow networks."),
+            Paper("crystals", "Diffusion over Metal-Organic Frameworks", "We generate porous crystals that capture CO$_2$ with a diffusion model. The blocks are put together by an assembly algorithm."),
+        )
+        answer = library.ask("Is there something on porous crystals that capture CO2 with a diffusion model? How are the blocks put together?")
+        assert [c.paper.id for c in answer.citations] == ["crystals"] and "assembly algorithm" in answer.text
+
+
+def test_who_wrote_the_paper_is_no_name_that_the_abstract_lacks(seeds: Library):
+    answer = seeds.ask("How many environments does the benchmark by Xiao Liu, Hao Yu et al. have?")
+    assert answer.status == "answered" and "8 distinct environments" in answer.text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag.questions import asks_for_list, asks_of_record, changes_subject, compares, is_foreign, is_small_talk, needs_context, parts
+from rag.questions import asked_after_saying, asks_for_list, asks_only, asks_of_record, changes_subject, compares, is_foreign, is_small_talk, needs_context, parts, points_back
 
 
 @pytest.mark.parametrize("text", ["hello there", "ok cool", "Thanks, that's all", "got it, thank you so much!", "what can you do?", "how does this work?", "bye"])
@@ -89,3 +89,40 @@ def test_who_says_that_the_subject_changes_points_at_nothing(question: str):
 )
 def test_a_question_for_a_papers_record_is_told(question: str, what: str):
     assert asks_of_record(question) == what
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["show me work on noisy labels", "spiking nets, anything?", "is there work on proteins", "does anybody talk about optimal transport?", "who's doing Bayesian stuff here?", "any results on COCO in here", "papers w/ fMRI",
+     "what's there on adversarial robustness", "can you list the ones with a project page?", "Looking for bandit theory. Which ones qualify?", "which of the LLM papers call tools?"],
+)  # fmt: skip
+def test_a_list_is_asked_for_in_many_words(question: str):
+    assert asks_for_list(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Who said that emergence is a mirage?", "who proved that codecs are stable?", "Who leads the ranking?", "Is there something on porous crystals? How do they get from blocks to atoms?", "There are two papers on pruning. What does each prune?",
+     "Which of these needs labels, the attention one or the segmentation one?", "the paper by Laidlaw about horizons, what algorithm does it bring?"],
+)  # fmt: skip
+def test_a_question_for_one_paper_asks_for_no_list_however_it_begins(question: str):
+    assert not asks_for_list(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [("There's that work on moving people in clips. How does it keep them steady?", "How does it keep them steady?"), ("A dataset of organ scans: how many patients were scanned?", "how many patients were scanned?"),
+     ("I need the minimum width for approximation. What do Kim and Park prove?", "What do Kim and Park prove?"), ("There's that work on clips. How does it work?", "There's that work on clips. How does it work?"),
+     ("What is BEND? How many tasks has it?", "What is BEND? How many tasks has it?"), ("What is BEND: a benchmark?", "What is BEND: a benchmark?")],
+)  # fmt: skip
+def test_what_is_asked_is_told_from_what_is_said_before(question: str, asked: str):
+    assert asked_after_saying(question) == asked
+
+
+def test_a_word_that_stands_for_what_the_question_itself_said_does_not_point_back():
+    assert points_back("how do they match the images?") and not points_back("Dense matching with a transformer. How do they match the images?") and not points_back("what is it that breaks the smoothing?")
+
+
+@pytest.mark.parametrize(("question", "true"), [("up to how much better?", True), ("with which kind of loss?", True), ("quantum computing?", False), ("which gradients hurt transfer between transformers?", False)])
+def test_hardly_more_than_a_question_word_is_told(question: str, true: bool):
+    assert asks_only(question) is true
