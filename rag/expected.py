@@ -7,6 +7,7 @@ paper. Silent (0) about questions of no such kind.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Sequence
 
 from .lexical import STOP_WORDS, all_terms
@@ -96,12 +97,18 @@ _REACH = 8
 
 def held(question: str, abstract: str) -> float:
     """1: the abstract holds what the question's kind of answer needs. -1: it doesn't. 0: the question shows no such kind."""
-    if not all(_names(abstract, name) for name in _BY_NAME.findall(question)):
+    by_name, asked = _asked(question)
+    if not all(_names(abstract, name) for name in by_name):
         return -1.0
-    asked = [held for asks, held in _KINDS if asks.search(question)]
     if not asked:
         return 0.0
     return 1.0 if all(pattern.search(abstract) for pattern in asked) else -1.0
+
+
+@lru_cache(maxsize=1000)
+def _asked(question: str) -> tuple[list[str], list[re.Pattern[str]]]:
+    """What the question asks for by name, and what holds each other kind of detail that it asks for. (Each sentence is held against it.)"""
+    return _BY_NAME.findall(question), [held for asks, held in _KINDS if asks.search(question)]
 
 
 def asks_detail(words: str) -> bool:
@@ -116,7 +123,7 @@ def _names(abstract: str, name: str) -> bool:
 
 def counted(question: str, abstract: str) -> float:
     """For "how many Xs": 1 if a number stands shortly before an X in the abstract, -1 if none does. Else 0."""
-    match = _COUNTED.search(question)
+    match = _counts(question)
     if not match:
         return 0.0
     nouns = [stem for word in match[1].split() if word.lower() not in STOP_WORDS for stem in all_terms(word)][:3]
@@ -131,6 +138,11 @@ def counted(question: str, abstract: str) -> float:
         if re.fullmatch(_NUMBER, word, re.IGNORECASE) and (short or set(nouns) & set(behind) or behind[:2] == ["of", "them"]):
             return 1.0
     return -1.0
+
+
+@lru_cache(maxsize=1000)
+def _counts(question: str) -> re.Match[str] | None:
+    return _COUNTED.search(question)
 
 
 def asked_for(question: str) -> list[str]:

@@ -114,7 +114,13 @@ def terms(text: str) -> list[str]:
 
 def all_terms(text: str) -> list[str]:
     """Every stemmed word of a text, in order, as the index holds them."""
-    return _analyzer().analyze(searchable(text))
+    return list(_stems(text))
+
+
+@lru_cache(maxsize=10_000)
+def _stems(text: str) -> tuple[str, ...]:
+    """An answer looks at the same few sentences many times over."""
+    return tuple(_analyzer().analyze(searchable(text)))
 
 
 _INVISIBLE = re.compile(

@@ -51,7 +51,7 @@ _VALUE = re.compile(r"[A-Za-z0-9.+\- %]*")
 def split(text: str) -> Iterator[tuple[int, int, str, bool]]:
     """The text cut into runs (start, end, tex, is_block); `tex` is empty where the run is plain text. Nothing is left out."""
     at = look = 0
-    while match := _SPAN.search(text, look):
+    while match := _SPAN.search(text, look) if "$" in text or "\\" in text else None:
         kind = match.lastgroup or ""
         if not _is_maths(match[kind], kind, text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]):
             look = match.start() + 1

@@ -29,6 +29,9 @@ _SET = re.compile(
 """How words are emphasised in abstracts, as Markdown and as LaTeX; o… and c… are what only says so. Never over the end of a line."""
 
 
+_MAY_SET = re.compile(r"[*_`\\]")
+
+
 def escape(text: str) -> str:
     """`text` as it stands, for element content and attribute values. Control characters and lone surrogates, which no
     page can hold, show as the replacement character."""
@@ -64,7 +67,7 @@ def shorten(text: str, limit: int) -> str:
 
 def _styles(text: str) -> Iterator[tuple[int, int, str | None]]:
     """(start, end, element) of what is emphasised, and (start, end, None) of what only says so."""
-    for match in _SET.finditer(text):
+    for match in _SET.finditer(text) if _MAY_SET.search(text) else ():
         for name, value in match.groupdict().items():
             if value is not None:
                 tag = name.rstrip("0123456789")
