@@ -478,3 +478,11 @@ def test_a_card_cites_its_paper():
     of = paper(title="<b>On $x^2$</b>", authors=("Ann Lee",), year=2024, url="https://x.org/a")
     panel = checked(render.evidence("q1", "?", Answer("x", "answered", citations=(cited(1, of),))))
     assert "@misc{lee2024" in panel.text and "Ann Lee. <b>On" in panel.text and ("data-paper", "p") in panel.attributes
+
+
+def test_a_web_address_in_an_abstract_is_a_link_where_links_are_wanted_and_never_anything_else():
+    said = "See https://github.com/a/b_c. Or javascript:alert(1), <http://x.org/\"onclick=\"y> & https://y.org)."
+    shown = text.rich(said, links=True)
+    assert '<a href="https://github.com/a/b_c" target="_blank" rel="noopener noreferrer nofollow">https://github.com/a/b_c</a>. Or' in shown
+    assert shown.count("<a ") == 3 and 'href="javascript' not in shown and 'onclick="' not in shown.replace("&quot;", "")
+    assert "<a " not in text.rich(said)

@@ -116,7 +116,7 @@ def _card(id: str, paper: Paper, citation: Citation | None = None, opened: bool 
     return (
         f'<article class="card" id="{id}" tabindex="-1"{" hidden" * later}><h3 dir="auto">{number}<span>{rich(title)}</span></h3>{_by(paper)}'
         f'<details{" open" * opened}><summary aria-label="Abstract of {escape(title)}">Abstract</summary><p class="abstract" dir="auto">'
-        f"{rich(paper.abstract, spans)}</p></details>"
+        f"{rich(paper.abstract, spans, links=True)}</p></details>"
         f'<div class="acts">{_open(paper)}{about_button(paper)}{_copies(paper)}'
         '<button type="button" class="quiet back" data-do="back">Back to the answer</button></div></article>'
     )

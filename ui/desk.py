@@ -84,6 +84,10 @@ def routes(page: Page) -> APIRouter:
     def shelf(owner: str, data: dict[str, Any]) -> Response:
         return HTMLResponse(_shelf(page, data))
 
+    @on("GET", "/abstract")
+    def abstract(owner: str, data: dict[str, Any]) -> Response:
+        return HTMLResponse(sheets.abstract(page.library.paper(str(data.get("id", "")))))
+
     @on("POST", "/remove", change=True)
     def remove(owner: str, data: dict[str, Any]) -> Response:
         ids = [i for i in data.get("ids", []) if isinstance(i, str)][:MOST_REMOVED]
@@ -170,8 +174,9 @@ def _adding(page: Page, owner: str, key: str, seen: bool = True) -> str:
     work = page.intake.look(owner, key)
     if work is None:
         raise HTTPException(404, "What became of this file is not known any more; the list shows what is in the library.")
-    work.told = bool(work.over and seen)
-    return sheets.adding(key, work, 0 if work.over else len(page.library) - work.before)
+    over = work.over  # once: it may end in between
+    work.told = work.told or over and seen
+    return sheets.adding(key, work, over, 0 if over else len(page.library) - work.before)
 
 
 def _of(page: Page, owner: str, id: str) -> tuple[str, list]:

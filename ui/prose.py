@@ -203,7 +203,7 @@ def _inside(text: str, block: _Block, here: list[_Place], link: Link) -> str:
         sentence = place.sentence
         out.append(_inline(text[at:start], link, before))
         words = text[start:end]
-        shown = rich(words) if place.quoted else _inline(words, link, sentence)
+        shown = rich(words, links=True) if place.quoted else _inline(words, link, sentence)
         unsupported = sentence.verdict == "unsupported"
         out.append(f'<span class="unsupported">{shown}</span>' if unsupported else shown)
         at, before = end, sentence

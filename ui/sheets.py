@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from rag.history import Kept
+from rag.papers import Paper
 from rag.readers import FORMATS
 from ui.adding import Adding
 from ui.guard import LARGEST_FILE
@@ -27,8 +28,8 @@ def library(found: str, venues: Sequence[tuple[str, int]], may_change: bool, rep
         '<h2 id="sheet-title">Library</h2>'
         + (_add(reports) if may_change else "")
         + '<form id="seek" role="search" aria-label="Papers" data-get="desk/shelf" data-into="#found" data-live>'
-        '<label class="wide"><span class="sr">Search titles, authors, venues</span>'
-        '<input name="find" type="search" placeholder="Search titles, authors, venues" maxlength="200" autocomplete="off"></label>'
+        '<label class="wide"><span class="sr">Search titles, authors, abstracts</span>'
+        '<input name="find" type="search" placeholder="Search titles, authors, abstracts" maxlength="200" autocomplete="off"></label>'
         '<label>From <input name="first" inputmode="numeric" pattern="[0-9]*" maxlength="4" size="4" placeholder="year" aria-label="From year"></label>'
         '<label>to <input name="last" inputmode="numeric" pattern="[0-9]*" maxlength="4" size="4" placeholder="year" aria-label="To year"></label>'
         f'<label{"" if venues else " hidden"}><span class="sr">Venue</span><select name="venue">{places(venues)}</select></label>'
@@ -64,7 +65,7 @@ def shelf(rows: Sequence[Row], total: int, scope: Scope, sort: str, page: int, m
     if not rows:
         return f'<p class="count" role="status">None of {total:,} papers.</p><p class="none">No paper fits. Try fewer words, or other years.</p>'
     count = f"{total:,} papers" if len(rows) == total else f"{len(rows):,} of {total:,} papers"
-    items = "".join(_item(row) for row in arranged(rows, sort)[(page - 1) * ON_A_PAGE : page * ON_A_PAGE])
+    items = "".join(_item(row, n) for n, row in enumerate(arranged(rows, sort, scope.find)[(page - 1) * ON_A_PAGE : page * ON_A_PAGE]))
     asks = _asks(scope, scope.says(rows), f"Ask only these {len(rows):,}") if scope and len(rows) < total else ""
     remove = '<button type="button" class="quiet" data-do="remove">Remove from the library</button>' if may_change else ""
     return (
@@ -75,15 +76,21 @@ def shelf(rows: Sequence[Row], total: int, scope: Scope, sort: str, page: int, m
     )
 
 
-def _item(row: Row) -> str:
+def _item(row: Row, place: int) -> str:
     link = ""
     if row.link:
         link = f' <a href="{escape(row.link)}" target="_blank" rel="noopener noreferrer" aria-label="Open {escape(row.title)}">Open ↗</a>'
     by = f'<span class="by" dir="auto">{escape(row.byline)}</span>' if row.byline else ""
     return (
         f'<li><label><input type="checkbox" data-pick="{escape(row.id)}" data-title="{escape(row.title)}">'
-        f'<span class="title" dir="auto">{rich(row.title)}</span></label><span class="under">{by}{link}</span></li>'
+        f'<span class="title" dir="auto">{rich(row.title)}</span></label><span class="under">{by}{link}</span>'
+        f'<details class="abstract" data-paper="{escape(row.id)}"><summary aria-label="Abstract of {escape(row.title)}">Abstract</summary><div id="abstract-{place}" dir="auto"></div></details></li>'
     )
+
+
+def abstract(paper: Paper) -> str:
+    """A paper's abstract, for reading in the list."""
+    return f"<p>{rich(paper.abstract, links=True)}</p>"
 
 
 def _asks(scope: Scope, words: str, label: str) -> str:
@@ -105,10 +112,10 @@ def _pages(scope: Scope, sort: str, page: int, pages: int) -> str:
     return f'<nav class="pages" aria-label="Pages">{to(page - 1, "Earlier")}<p>Page {page:,} of {pages:,}</p>{to(page + 1, "Later")}</nav>'
 
 
-def adding(key: str, work: Adding, so_far: int) -> str:
+def adding(key: str, work: Adding, over: bool, so_far: int) -> str:
     """How the adding of one file goes, or what came of it: what went in, and what did not and why."""
     name = f'<b dir="auto">{escape(work.name)}</b>'
-    if not work.over:
+    if not over:
         more = f" {so_far:,} in so far." if so_far > 0 else ""
         return f'<li data-poll="desk/adding/{escape(key)}" class="going">{name}: reading and indexing…{more}</li>'
     if work.report is None:

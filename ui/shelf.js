@@ -36,6 +36,12 @@ window.askPapersShelf = (() => {
   };
   const pickedWords = () => (picked.size === 1 ? "“" + [...picked.values()][0] + "”" : `${picked.size.toLocaleString("en")} chosen papers`);
 
+  // Reading
+  document.addEventListener("toggle", ({ target }) => { // fetched when it is opened for the first time
+    const place = target.matches?.("details.abstract[open]") && target.querySelector("div");
+    if (place && !place.firstChild) put("desk/abstract?" + new URLSearchParams({ id: target.dataset.paper }), "#" + place.id);
+  }, true);
+
   // Adding
   const seek = () => Object.fromEntries(new FormData(find("seek")));
   const renew = async () => { // the library or a setting has changed

@@ -1,6 +1,6 @@
-"""The library as a list: finding papers by the words of their titles, and saying which of them a question is asked of.
+"""The library as a list: finding papers by their words, and saying which of them a question is asked of.
 
-Values in, values out; the HTML is ui.sheets'. Holds no abstract, so that a list of many papers stays small.
+Values in, values out; the HTML is ui.sheets'. Never holds a paper's text but folded, for finding.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LONGEST_WORDS = 200
 
 
 class Row(NamedTuple):
-    """One paper of the list. `words`: title, authors, venue and year, folded for searching."""
+    """One paper of the list. `words`: title, authors, venue and year, folded for searching; `text`: its abstract, the same."""
 
     id: str
     title: str
@@ -31,6 +31,7 @@ class Row(NamedTuple):
     venue: str
     link: str
     words: str
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Scope:
             (not self.first or (row.year or 0) >= self.first)
             and (not self.last or (row.year or 0) <= self.last)
             and (not self.venue or row.venue == self.venue)
-            and all(word in row.words for word in folded(self.find).split())
+            and all(word in row.words or word in row.text for word in folded(self.find).split())
         )
 
     def of(self, rows: Sequence[Row]) -> list[Row]:
@@ -115,7 +116,11 @@ class Shelf:
         return Counter(row.venue for row in self.rows() if row.venue).most_common(200)
 
 
-def arranged(rows: Sequence[Row], sort: str) -> list[Row]:
+def arranged(rows: Sequence[Row], sort: str, find: str = "") -> list[Row]:
+    """In the order asked for; those with all the words of `find` in their title or record before those with some in the abstract."""
+    words = folded(find).split()
+    if words:
+        return sorted(arranged(rows, sort), key=lambda row: not all(word in row.words for word in words))
     if sort == "title":
         return sorted(rows, key=lambda row: folded(row.title))
     if sort == "year":
@@ -125,12 +130,14 @@ def arranged(rows: Sequence[Row], sort: str) -> list[Row]:
 
 def folded(text: str) -> str:
     """Lower case, without accents."""
+    if text.isascii():
+        return text.lower()
     return "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
 
 
 def _row(paper: Paper) -> Row:
     words = folded(" ".join((paper.title, *paper.authors, paper.venue, str(paper.year or ""), *paper.keywords)))
-    return Row(paper.id, paper.title or f"Untitled paper ({paper.id})", paper.byline or paper.source, paper.year, paper.venue, paper.link, words)
+    return Row(paper.id, paper.title or f"Untitled paper ({paper.id})", paper.byline or paper.source, paper.year, paper.venue, paper.link, words, folded(paper.abstract))
 
 
 def _text(value: Any) -> str:

@@ -121,7 +121,7 @@ def _row(id: str, citation: Citation, why: str) -> str:
 
 
 def _quotes(citation: Citation) -> str:
-    return _paragraphs([f"“{rich(quote.text)}”" for quote in citation.quotes])
+    return _paragraphs([f"“{rich(quote.text, links=True)}”" for quote in citation.quotes])
 
 
 def _paragraphs(htmls: Sequence[str]) -> str:

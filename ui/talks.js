@@ -194,7 +194,7 @@ window.askPapersDesk = (() => {
   // A question may be typed, and handed in, while an answer is on its way: it is asked when that is there.
   addEventListener("keydown", (event) => { // of the window: before anything else hears of it
     if (event.key === "Escape" && find("sheet").open) event.stopImmediatePropagation(); // it closes the sheet, and stops no answer
-    else if (event.key === "Escape" && find("desk").classList.contains("open")) folded(true);
+    else if (event.key === "Escape" && find("desk").classList.contains("open")) { folded(true); document.querySelector('[data-do="talks"]').focus(); }
     else if (event.key === "Escape" && edited && !document.querySelector(".tip.show")) { event.stopImmediatePropagation(); editNot(); }
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.target !== box() || !busy()) return;
     event.preventDefault();

@@ -29,6 +29,7 @@ _SET = re.compile(
 """How words are emphasised in abstracts, as Markdown and as LaTeX; o… and c… are what only says so. Never over the end of a line."""
 
 
+_ADDRESS = re.compile(r"https?://[^\s<>\"'’”“()\[\]{}]*[\w/]")
 _MAY_SET = re.compile(r"[*_`\\]")
 
 
@@ -38,9 +39,10 @@ def escape(text: str) -> str:
     return html.escape(_UNSHOWABLE.sub("\ufffd", text), quote=True)
 
 
-def rich(text: str, marks: Iterable[tuple[int, int]] = ()) -> str:
+def rich(text: str, marks: Iterable[tuple[int, int]] = (), links: bool = False) -> str:
     """`text` with its LaTeX set as MathML, its emphasis as such, and the spans `marks` (start, end) inside <mark>. A formula is
-    marked whole."""
+    marked whole. `links`: whether web addresses become links (not where a link is no good, as within another)."""
+    words = _linked if links else escape
     spans = _merged(marks, len(text))
     runs = list(maths.split(text))
     styles = list(_styles("".join("\ue000" * (end - start) if tex else text[start:end] for start, end, tex, _ in runs)))
@@ -56,8 +58,17 @@ def rich(text: str, marks: Iterable[tuple[int, int]] = ()) -> str:
         for a, b in zip(cuts, cuts[1:]):
             tags = [tag for s, e, tag in styles if s <= a < e]
             if None not in tags:
-                pieces.append((escape(text[a:b]), any(s <= a < e for s, e in spans), tuple(tag for tag in tags if tag)))
+                pieces.append((words(text[a:b]), any(s <= a < e for s, e in spans), tuple(tag for tag in tags if tag)))
     return _joined(pieces)
+
+
+def _linked(text: str) -> str:
+    parts, at = [], 0
+    for match in _ADDRESS.finditer(text):
+        address = escape(match[0])
+        parts += [escape(text[at : match.start()]), f'<a href="{address}" target="_blank" rel="noopener noreferrer nofollow">{address}</a>']
+        at = match.end()
+    return "".join([*parts, escape(text[at:])])
 
 
 def shorten(text: str, limit: int) -> str:

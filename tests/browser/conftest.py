@@ -102,7 +102,7 @@ def window(chromium):
 
 def _tab(context, at: str):
     page = context.new_page()
-    page.set_default_timeout(8000)
+    page.set_default_timeout(30_000)
     page.requests, page.problems = [], []
     page.on("request", lambda request: page.requests.append(request.url))
     page.on("pageerror", lambda error: page.problems.append(str(error)))
@@ -144,7 +144,7 @@ def someone(chromium):
         context = context or chromium.new_context(**{"viewport": {"width": 1440, "height": 860}, "accept_downloads": True, **options})
         opened.append(context)
         page = context.new_page()
-        page.set_default_timeout(8000)
+        page.set_default_timeout(30_000)
         page.problems = []
         page.on("pageerror", lambda error: page.problems.append(str(error)))
         page.goto(at)

@@ -132,6 +132,9 @@ class StandIn:
     def __len__(self) -> int:
         return len(self._papers)
 
+    def paper(self, paper_id: str) -> Paper:
+        return next(paper for paper in self._papers if paper.id == paper_id)
+
     def papers(self) -> list[Paper]:
         return list(self._papers)
 

@@ -332,3 +332,13 @@ def test_panels_on_a_phone(someone, shelf):
         " !(e.innerText || e.ariaLabel || e.labels?.[0]?.textContent || '').trim()).map(e => e.outerHTML)"
     )
     assert unnamed == []
+
+
+def test_an_abstract_is_read_in_the_library_and_found_by_its_words(open_page):
+    page = open_page()
+    sheet(page, "Library")
+    page.get_by_role("searchbox").fill("vanilla attention")
+    page.wait_for_function("document.querySelectorAll('#found .papers li').length === 1")
+    page.locator("#found details.abstract summary").click()
+    page.wait_for_selector("#found details.abstract p")
+    assert "We present LongLoRA" in page.locator("#found details.abstract p").inner_text()

@@ -39,7 +39,7 @@ def sheet(page, name: str):
     return page.locator("#sheet")
 
 
-def eventually(what, seconds: float = 4.0) -> bool:
+def eventually(what, seconds: float = 10.0) -> bool:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if what():

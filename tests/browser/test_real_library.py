@@ -29,7 +29,8 @@ def test_a_reader_gets_from_a_question_to_the_marked_sentence_and_on(open_page, 
     marked = " ".join(card.locator("mark").all_inner_texts())
     abstract = next(p.abstract for p in seeds.papers() if p.title.startswith("AgentBench"))
     assert "8 distinct environments" in marked and card.locator(".abstract").inner_text().strip() == abstract
-    assert card.get_by_role("link").first.get_attribute("href") == "https://openreview.net/forum?id=zAdUB0aCTQ"
+    addresses = [link.get_attribute("href") for link in card.get_by_role("link").all()]
+    assert "https://openreview.net/forum?id=zAdUB0aCTQ" in addresses and "https://github.com/THUDM/AgentBench" in addresses
 
     followed = ask(page, "and where is it released?", 1)
     assert "github.com/THUDM/AgentBench" in followed.inner_text() and "Searched for" in followed.inner_text()

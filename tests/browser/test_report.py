@@ -58,7 +58,7 @@ def opened(chromium, hostile, listener):
     page.on("request", lambda request: page.asked.append(request.url))
     page.on("pageerror", lambda error: page.problems.append(str(error)))
     page.goto(hostile[0].as_uri())
-    page.set_default_timeout(8000)
+    page.set_default_timeout(30_000)
     yield page
     page.context.close()
 
