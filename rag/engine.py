@@ -18,9 +18,9 @@ from .followup import spoken_of_last, standalone, with_papers
 from .generative import Complete
 from .judge import Judged, judge, most_doubtful_first, settled
 from .papers import Answer, Event, as_text
-from .questions import MAX_QUESTION, asking, asks_for_list, asks_of_record, continues, is_foreign, is_small_talk, points_back
+from .questions import MAX_QUESTION, asking, asks_for_list, asks_of_record, continues, is_foreign, is_small_talk, names_papers, points_back
 from .retrieve import Found
-from .subjects import Subject, subjects
+from .subjects import Subject, subjects, surely
 from .second_check import checked
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def respond(library: Library, question: str, complete: Complete | None, query: s
         return
     spelled = question if is_foreign(question) else library.spelled(question)[:MAX_QUESTION]
     question, query = spelled, spelled if query == question[:MAX_QUESTION] else query
-    if asks_for_list(question) or query != question and "(" not in query and asks_for_list(query):
+    if asks_for_list(question) and not _of_one(library, question) or query != question and "(" not in query and asks_for_list(query):
         listed = yield from _listed(library, question if asks_for_list(question) else query, complete, within, timings)
         if listed:
             yield from _told(listed, timings, started)
@@ -63,6 +63,12 @@ def respond(library: Library, question: str, complete: Complete | None, query: s
         yield from _told(quoted, timings, started)
         return
     yield from _by_model(library, query, found, quoted, complete, timings, started)
+
+
+def _of_one(library: Library, question: str) -> bool:
+    """Whether what sounds like a question for a list is about a paper that it names: "anything on AgentBench?"."""
+    named = [m for m in library.mentions(question) if m.own and " " not in question[m.start : m.end] and surely(question[m.start : m.end], m)]
+    return bool(named) and not names_papers(question) and criterion(question).kind == "topic"
 
 
 def in_full(library: Library, question: str, turns: Sequence[tuple[str, Answer]], within: Collection[str] | None = None) -> str:

@@ -14,7 +14,8 @@ from typing import Iterable, NamedTuple, Sequence
 
 import numpy as np
 
-from .criteria import Criterion, gives, mention, recorded
+from .criteria import Criterion
+from .matching import gives, mention, recorded
 from .extractive import refusal
 from .papers import Answer, Citation, Paper, Quote, Sentence
 from .passages import Span, sentences

@@ -48,21 +48,21 @@ _NEW_SUBJECT = re.compile(
 _RETURNS = re.compile(r"\b(?:back to|return(?:ing)? to|again)\b", re.IGNORECASE)
 
 NOUNS_FOR_PAPERS = r"(?:papers?|abstracts?|works|articles?|stud(?:y|ies)|publications?|titles)"
-_MANY = r"(?:papers|abstracts|works|articles|studies|publications)"
+_MANY = r"(?:papers|abstracts|works|articles|studies|publications|submissions)"
 _SOME = r"(?:work|works|research|results|literature|stuff|studies|papers|abstracts|methods|approaches|attempts)"
 _ON = r"(?:here |in here |in this \w+ |in it |out there |done )?(?:on|about|with|using|that|which|for|around|concerning|regarding|in the area of|to do with)\b"
-_MADE_IT = r"(?:wrote|written|write|author\w*|publish\w*|made|make|makes|created?|creates|came|come|behind|proposed?|introduced?|invent\w*|built|develop\w*|present\w*|responsible|funded|sponsor\w*|paid|pays|is|are|was|were|should|would|could|can|do|does|did|the|you|needs?|won|wins|leads?|led|tops?|ranks?|says?|said|proved|found|showed|discovered|reported|argued|noticed|claims?|claimed|tested (?:more|most))\b"
+_MADE_IT = r"(?:wrote|written|write|author\w*|publish\w*|made|make|makes|created?|creates|came|come|behind|proposed?|introduced?|invent\w*|built|develop\w*|present\w*|responsible|funded|sponsor\w*|paid|pays|is|are|was|were|should|would|could|can|do|does|did|the|you|needs?|won|wins|leads?|led|tops?|ranks?|says?|said|proved|found|showed|discovered|reported|argued|noticed|claims?|claimed|benefits?|else did|named|tested (?:more|most))\b"
 _LIST = re.compile(
     rf"\b(?:which|what|how many|any|all|every|each|more|enumerate|other)(?: of)?(?: the| these| those| your| our| other| all| relevant| recent| single)* {_MANY}\b"
     rf"|\b(?:all|every|each)(?: the| of the| relevant| single)? {NOUNS_FOR_PAPERS}\b"
-    rf"|\b(?:list|enumerate|name)(?: me)?(?: out)?(?: up)?(?: all| every| everything| the| of)* (?:\w+[ -]){{0,4}}?{NOUNS_FOR_PAPERS}\b"
-    rf"|^\W*(?:please |pls )?(?:list|enumerate)\b(?! (?:of|the (?:main|key|steps|stages|three|two|four)))"
+    rf"|\b(?:list|enumerate|name(?! of))(?: me)?(?: out)?(?: up)?(?: all| every| everything| the| of)* (?:\w+[ -]){{0,4}}?{NOUNS_FOR_PAPERS}\b"
+    rf"|^\W*(?:please |pls )?(?:list|enumerate)\b(?! (?:of|its|their|his|her|(?:me )?(?:all )?the (?!{_MANY}|ones|(?:[\w-]+ ){{1,4}}{_MANY})))"
     rf"|\b(?:find|show|give|get|tell)(?: me| us)?(?: all| every| everything| the| any)*(?: relevant)? {_MANY}\b"
     rf"|\bgot (?:any ?thing|any {_MANY})\b|\banything (?:on|about|for|in) .+(?:\ball of it\b|\blist\b)"
     rf"|^\W*{_MANY} (?:that|which|who|on|about|with|naming|using|mentioning|where|whose|from|by|in|for|of|concerned|dealing|studying|to|published|since|before|after)\b"
     rf"|\bwhat (?:all )?(?:do|have) (?:we|you|they) (?:have|got)(?: here)? (?:on|about|for|in|from|by)\b|\bwhat (?:have|do) (?:we|you) (?:got|have)\W*$|\blist what\b"
     rf"|[:,?.–-]\s*(?:which|what) {_MANY}\W*$|[:;,–-]\s*{_MANY}\W*$|\b{_MANY},? (?:please|pls)\W*$"
-    rf"|\b(?:which|how many|any|all|list|what) (?:ones )?of (?:them|these|those)\b|\b(?:list|name) (?:them|those|everything|all|whatever)\b|\blist (?:please|pls)\b|\ball that apply\b|\ball of (?:them|it)\W*(?:please|pls)?\W*$|[.?!,:;–-]\s*list(?: (?:them|all|please|pls))?\W*$"
+    rf"|\b(?:which|how many|any|all|list|what) (?:ones )?of (?:them|these|those)\b(?! (?:two|three|four|data ?sets?|models|methods|steps|tasks|metrics|benchmarks|languages|questions|numbers)\b)|\b(?:list|name) (?:them|those|everything|all|whatever)\b|\blist (?:please|pls)\b|\ball that apply\b|\ball of (?:them|it)\W*(?:please|pls)?\W*$|[.?!,:;–-]\s*list(?: (?:them|all|please|pls))?\W*$"
     rf"|^\W*(?:who|where|which)\b.*\b(?:i need|give me|show me|all of them|every paper|list)\b"
     rf"|^\W*(?:and )?who (?:else )?(?:all )?(?:works?|tackles?|builds?|does|studies|uses|mentions?|writes?|names?|deals?|applies|investigates|addresses)\b|\bwho (?:builds|does|mentions|names|uses|writes|cites) (?:them|it|one)?\W*$"
     rf"|\b(?:is|are|was|were)\b.{{1,60}}\bin any (?:abstract|paper|title)s?\b|\b(?:named|mentioned|used|cited) by (?:any|some)(?:one|body)\b|(?:^|[.?!:;–-]\s+)who (?:\w+ ){{0,3}}(?:mentions?|names?|writes|says)\b"
@@ -73,14 +73,29 @@ _LIST = re.compile(
     rf"|(?:^|[.?!:;,–-]\s+)(?:and )?which (?:\w+ )?(?:benchmarks|data ?sets|methods|proposals|approaches|techniques|tools|libraries|algorithms) (?:(?:in )?here\b|(?:can|cut|reduce|need|handle|avoid|let|support|help|target|deal|address|tackle|focus|aim|require)\b)"
     rf"|\bhow many (?:authors|of (?:them|these|those|the)|there)\b.*\b{_MANY}\b|\b(?:are|have) there (?:any )?(?:other |more )?{_MANY}\b"
     rf"|^\W*(?:(?:is|are) there |do (?:you|we) have |(?:have you|you) got |show (?:me|us) |give (?:me|us) |find (?:me )?|get me |i need |i want )?(?:(?:some|any|all|the|all the|more|other) )*(?:(?:recent|new|existing|good) )?(?:{_SOME}|anything|something|everything|all|ones) {_ON}"
-    rf"|^\W*{_MANY} w/|, ?any(?:thing|one)?\W*$|\bany(?:thing|one|body)?\b (?:here |in here |in this \w+ )?(?:that|who) \w+"
+    rf"|^\W*{_MANY} w/|(?:,|\s[-–]) ?any(?:thing|one)?\W*$|\bany(?:thing|one|body)?\b (?:here |in here |in this \w+ )?(?:that|who) \w+"
     rf"|\b(?:does|do|did|is) (?:any|some)(?:one|body)\b|\bwhat(?:['’]?s| is) (?:there|here|been done|been written)\b(?! (?:a|an|to)\b)"
     rf"|^\W*(?:and |so )?(?:who|which (?:authors|people|groups|teams))(?:['’]s|s| is| are| has| have| else)? (?:all )?(?!{_MADE_IT})(?-i:[a-z]+)\b(?! (?:by|it|this|that)\W*$)"
     rf"|\bwhich ones (?:qualify|count|are|do|does|should|use|have|can|would|fit|match|apply|deal|work|study|mention)\b|(?<!at )(?<!for )(?<!in )(?<!by )\bwhich ones\W*$|\bwhich of these (?:papers|works|abstracts|should|are|do|have)\b|\bwhich (?:of the )?(?:[\w-]+ ){{1,2}}{_MANY}\b|\b{_SOME} {_ON}.{{1,80}}\b(?:please|pls|plz|here)\W*$"
     rf"|^\W*(?:please |pls |hey,? |hi,? |can you |could you |show me |give me )*(?:the )?ones (?:that|which|with|on|about|from|by)\b|\b(?:list|show|give|find)(?: me| us| up)? (?:the |all |all the )?(?:ones|(?:[\w-]+ ){{0,3}}{_MANY})\b",
     re.IGNORECASE,
 )
+_ONES = rf"(?:everything|whatever|anything|stuff|things|ones|every (?:single |other )?(?:\w+ )?(?:one|entry|work|paper|abstract|document|submission)|literature|researche?s?|sources|refs|references|entries|documents|docs|contributions(?! of)|{_MANY})"
+_LIST_TOO = re.compile(
+    rf"^\W*(?:(?:please|pls|ok|okay|now|so|hey|hi|can you|could you|would you|and|also)[ ,]+)*(?:show|list|give|get|bring|provide|pull up|gather|collect|find|identify|retrieve|search(?: for)?|scan(?: [\w-]+){{0,2}} for|point(?: me| us)? (?:to|out|at)|filter(?: down)? to|enumerate|name|let(?:['’]s| me| us) see)"
+    rf"(?: (?:me|us|for me|with))*(?: [\w-]+){{0,4}}? {_ONES}\b|^\W*(?:please )?(?:give|show|get|make|build)(?: me| us)? (?:a |the )?(?:complete |full |whole |reading )*(?:list|set|overview) (?:of|on|for|about)\b"
+    rf"|^\W*(?:search|scan)\b.{{1,30}}\bfor\b|\b(?:i|we)(?:['’]m|['’]re|['’]d| am| are| would)? (?:only )?(?:need|want|after|looking for|(?:be )?interested in|like|love|be (?:grateful|happy) for)(?: to (?:see|know|have|read|get))?(?: [\w-]+){{0,4}}? {_ONES}\b"
+    rf"|\b(?:is|are|was|were) there (?:(?:any|some|a few|several|more than one|other|many|also|already) )+(?:{_ONES}|papers?|authors|people|on|about|that|who)\b(?! they\b)|\b(?:is|are) there (?:{_ONES}|(?:any )?literature)\b|\b(?:covered|addressed|discussed|studied|treated|tackled) (?:by|in) any\b"
+    rf"|^\W*(?:and |are there |is there )?any (?:other |others|new |recent |more |theoretical |empirical )*(?:[\w-]+ ){{0,2}}?(?:on|about|re|that|who|being|from) (?!(?:it|this|that|them|these|those|its|the (?:paper|method|model|authors?))\b).{{5,}}|^\W*any mentions? of\b|^\W*any(?:one|body|1) (?:(?:else|here) )?\w+ing\b"
+    rf"|^\W*anything (?:(?:new|at all|else|here|in here|recent|interesting) )*(?:on|about|re|from|involving|in the area) (?!(?:it|this|that|them|these|those|its|run ?time|speed|cost|limitations?|code|data|results|the (?:paper|method|model|data|authors?))\b)\w"
+    rf"|\b(?:has|have) (?:any|some)(?:one|body) (?:here|in (?:this|the|here|our) ?\w*)\b|\b(?:has|have) any of the (?:authors|papers)\b|\bdoes anything (?:in )?here\b"
+    rf"|^\W*(?:and )?how many (?:of (?:them|these|those) )?(?:deal|use|work|focus|mention|study|address|propose|introduce|report|release|apply|are about|look|treat|concern)\b|^\W*(?:so |and |out of these,? )*which (?:contributions|entries|ones (?:actually |really |also )?[a-z]+)\b(?! (?:of|did|do|does|was|were)\b)(?!.*\b(?:they|it)\b)"
+    rf"|\bwhich (?:are they|have been)\b|^\W*which (?:ppl|people|authors|groups)\b(?! of)|\bwhat else is there\b|\bwhat (?:other |more )?(?:work|stuff|literature|papers|research) (?:exists?|is there|are there|do we have|on)\b|\bwhat(?:['’]?s| is) (?:available|in here|in there|out there|in this \w+)\b|\bwhat have (?:people|others|authors)\b|\bwhat should i (?:cite|read)\b"
+    rf"|, ?(?:all|list (?:them|em|all)|everything|anything like (?:that|this))(?:,? (?:pls|please|plz))?\W*$|[?.] list (?:em|them)\W*$|\bany papers?\W*$|^\W*(?:ok |okay |now |and |all |only )*(?:all )?the (?:[\w-]+ ){{0,4}}ones(?: (?:about|on|with|that|from|in))?\W?|^\W*(?:everything|things|stuff|all) (?:re|about|on|with|in)\b|^\W*every (?:single )?one (?:about|on|with|that)\b|^\W*need:? (?:all )?(?:papers|work|refs)\b|^\W*authors (?:working|writing)\b|\bother (?:authors|papers|works|people) (?:here )?who\b",
+    re.IGNORECASE,
+)
 _OF_CONTENT = re.compile(
+    rf"\b(?:in|of|from|behind) (?:that|this|the|its) (?:(?!which|that|who|where|papers|works)[\w-]+ ){{0,4}}(?:paper|study|article|survey|review|meta-analysis)\b|\bin that one\b|\b(?:how many|which|what) {_MANY} (?:did|do|does|have|has|are|were) (?:they|it|he|she)\b|^\W*does it\b|"
     rf"^\W*(?:there are |the |these )?(?:two|three|four) (?:[\w-]+ ){{0,3}}{_MANY}\b|\bwhich of (?:these|them|the two)\b.{{1,80}}\b(?:one|paper|study),? or (?:the|that)\b|^\W*(?:is there|are there|got|anything).{{10,200}}\? (?:and )?(?:how|what|why|where|when|does|do|is|are)\b.{{8,}}|"
     rf"\b(?:what|how) (?:do|does|did|can|should) (?:(?:the|these|those|all|both|any|two|other) )+{NOUNS_FOR_PAPERS}\b|\b(?:the|these|those|both|two|three) (?:two |three )?{_MANY} (?:say|agree|differ|disagree|report|claim|conclude|compare)\b",
     re.IGNORECASE,
@@ -157,7 +172,12 @@ def changes_subject(question: str) -> bool:
 
 def asks_for_list(question: str) -> bool:
     """Whether every paper that meets a criterion is asked for, or their number."""
-    return bool(_LIST.search(question)) and not _OF_CONTENT.search(question)
+    return bool(_LIST.search(question) or _LIST_TOO.search(question)) and not _OF_CONTENT.search(question)
+
+
+def names_papers(question: str) -> bool:
+    """Whether it says a word for papers, as many as there are: "works", "abstracts"."""
+    return bool(re.search(rf"\b{_MANY}\b", question, re.IGNORECASE))
 
 
 def asks_of_record(question: str) -> str:

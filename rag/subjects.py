@@ -62,11 +62,11 @@ def subjects(question: str, found: Sequence[Found], mentioned: Mentioned, find: 
     the hits for the whole question, best first."""
     chosen, comparing = _chosen(question, found, mentioned, find)
     mentions = mentioned(question)
-    own = {i for m in mentions if _surely(question[m.start : m.end], m) and (m.own or len(m.papers) == 1) for i in m.papers}
+    own = {i for m in mentions if surely(question[m.start : m.end], m) and (m.own or len(m.papers) == 1) for i in m.papers}
     return [Subject(f, asked, _aspects(asked, f, mentioned(asked), aspect), f.hit.paper.id in own) for f, asked in chosen], comparing
 
 
-def _surely(said: str, mention: Mention) -> bool:
+def surely(said: str, mention: Mention) -> bool:
     """Whether a name is written as one: a short plain word may mean something else."""
     return bool(NAME.search(said)) or mention.own and (len(said) >= _LONG_NAME or bool(re.search(r"[\s/:]", said)))
 

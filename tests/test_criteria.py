@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rag import Paper
-from rag.criteria import criterion, gives, mention, pattern, recorded
+from rag.criteria import criterion
+from rag.matching import gives, mention, pattern, recorded
 
 
 def paper(abstract: str, title: str = "A title", authors: tuple[str, ...] = (), year: int | None = None) -> Paper:

@@ -186,3 +186,8 @@ def test_a_name_said_in_passing_does_not_choose_the_paper(open_library: Callable
 def test_who_wrote_the_paper_is_no_name_that_the_abstract_lacks(seeds: Library):
     answer = seeds.ask("How many environments does the benchmark by Xiao Liu, Hao Yu et al. have?")
     assert answer.status == "answered" and "8 distinct environments" in answer.text
+
+
+def test_anything_on_a_paper_that_is_named_is_about_that_paper(seeds: Library):
+    answer = seeds.ask("anything on AgentBench?")
+    assert answer.form == "prose" and titles(answer) == [AGENT]

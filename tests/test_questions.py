@@ -126,3 +126,22 @@ def test_a_word_that_stands_for_what_the_question_itself_said_does_not_point_bac
 @pytest.mark.parametrize(("question", "true"), [("up to how much better?", True), ("with which kind of loss?", True), ("quantum computing?", False), ("which gradients hurt transfer between transformers?", False)])
 def test_hardly_more_than_a_question_word_is_told(question: str, true: bool):
     assert asks_only(question) is true
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["pull up whatever mentions mixture of experts", "I'm after anything involving satellite imagery.", "are there any on pruning", "How many deal with text-to-SQL?", "need: papers, speech enhancement", "anyone doing EEG decoding?",
+     "what other stuff on domain adaptation is in there", "Give me a reading list on causal discovery.", "Is drug-target interaction covered by any paper?", "all the LLM agent ones", "Out of these, which ones propose a new loss?",
+     "Anything new on hashing for similarity search?", "Which submissions use Wasserstein distances"],
+)  # fmt: skip
+def test_people_ask_for_lists_without_the_word(question: str):
+    assert asks_for_list(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["List the contributions of the SAM paper.", "Anything on privacy in that paper?", "List its hyperparameters.", "does anyone in that study get hurt?", "Who else did they compare with?", "how many papers did they screen?",
+     "anything about runtime?", "Which of these two handles missing data better?", "ok so how many of those datasets are synthetic?", "What is the name of that paper on bias?"],
+)  # fmt: skip
+def test_what_sounds_like_a_list_and_is_a_detail_of_one_paper_asks_for_none(question: str):
+    assert not asks_for_list(question)
