@@ -68,7 +68,8 @@ def respond(library: Library, question: str, complete: Complete | None, query: s
 def _of_one(library: Library, question: str) -> bool:
     """Whether what sounds like a question for a list is about a paper that it names: "anything on AgentBench?"."""
     named = [m for m in library.mentions(question) if m.own and " " not in question[m.start : m.end] and surely(question[m.start : m.end], m)]
-    return bool(named) and not names_papers(question) and criterion(question).kind == "topic"
+    asked = criterion(question)
+    return bool(named) and not names_papers(question) and (asked.kind == "topic" or asked.kind == "mention" and question.lower().startswith(("anything on", "anything about")))
 
 
 def in_full(library: Library, question: str, turns: Sequence[tuple[str, Answer]], within: Collection[str] | None = None) -> str:
