@@ -151,3 +151,15 @@ def test_after_a_list_another_name_asks_for_the_same_kind_of_list(seeds: Library
 def test_words_that_no_abstract_knows_are_not_asked_of_the_paper_spoken_of(seeds: Library, question: str):
     answer = talk(seeds, "What is GAIA?", question)
     assert answer.status == "refused" and answer.query == question
+
+
+@pytest.mark.parametrize("question", ["with which kinds of models?", "on how many environments?", "repo?", "what is the code link?"])
+def test_hardly_more_than_a_question_word_is_asked_of_the_paper_spoken_of(seeds: Library, question: str):
+    answer = talk(seeds, "What does AgentBench measure?", question)
+    assert AGENT in answer.query and (about(answer, AGENT) or AGENT in answer.notice)
+
+
+@pytest.mark.parametrize("question", ["optimal transport next. what is it used for?", "and is there any paper on federated learning?", "Jumanji is another one. How many environments does it have?"])
+def test_what_the_question_itself_says_first_is_what_it_is_about(seeds: Library, question: str):
+    answer = talk(seeds, "What does AgentBench measure?", question)
+    assert AGENT not in answer.query and not about(answer, AGENT)
