@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from shared import WordEmbedder, made_up
-from stand_in import StandIn, served
+from stand_in import SERVERS, StandIn, served, unserved
 
 from rag import Library, Settings
 
@@ -78,6 +78,14 @@ def patience():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reader, "Limits", Patient)
         yield
+
+
+@pytest.fixture(autouse=True)
+def servers():
+    """Those that a test begins end with it."""
+    first = len(SERVERS)
+    yield
+    unserved(first)
 
 
 @pytest.fixture(scope="session")

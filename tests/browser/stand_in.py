@@ -229,10 +229,31 @@ class StandIn:
         )
 
 
+SERVERS: list[object] = []
+
+
+class _Kept:
+    def __init__(self, *args: object, **options: object) -> None:
+        super().__init__(*args, **options)
+        SERVERS.append(self)
+
+
+def unserved(first: int) -> None:
+    """Stops the servers from that one on: each looks around twenty times a second, and fifty of them keep a processor busy."""
+    for server in SERVERS[first:]:
+        server.should_exit = True
+    del SERVERS[first:]
+
+
 def served(library: object, **how: object) -> str:
-    """The address of a page for this library; the server lives as long as the test run. `how`: more for `serve`."""
+    """The address of a page for this library; the server lives as long as what it was made for, a test or all of them (see
+    `unserved`). `how`: more for `serve`."""
+    import uvicorn
+
     from ui.server import serve
 
+    if not issubclass(uvicorn.Server, _Kept):
+        uvicorn.Server = type("Server", (_Kept, uvicorn.Server), {})
     ready, address = threading.Event(), []
 
     def on_ready(url: str) -> None:
