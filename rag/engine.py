@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Collection, Generator, Iterator, Sequence
 from . import extractive, generative, lexical, listing, stated
 from .answerable import answerability, unknown_names
 from .calls import silently
-from .criteria import criterion
+from .criteria import Criterion, criterion
 from .errors import ModelFailed
 from .followup import spoken_of_last, standalone, with_papers
 from .generative import Complete
 from .judge import Judged, judge, most_doubtful_first, settled
 from .papers import Answer, Event, as_text
-from .questions import MAX_QUESTION, asking, asks_for_list, asks_of_record, continues, is_foreign, is_small_talk, names_papers, points_back
+from .questions import MAX_QUESTION, asking, asks_for_list, asks_for_similar, asks_of_library, asks_of_record, continues, doubts, is_foreign, is_small_talk, names_papers, points_back
 from .retrieve import Found
 from .subjects import Subject, subjects, surely
 from .second_check import checked
@@ -30,6 +30,7 @@ _CANDIDATES = 10
 _DESCRIBED_STATES = 0.4
 """The same for a paper that a question describes: such questions are asked for what the paper is known to be about. (On 91 of them
 over papers that nothing was fitted on, 4 % of the answerable were refused instead of 8 %, and 53 % of the others instead of 58 %.)"""
+_SIMILAR = 5
 _SAID_BACK = 20
 """Words of a question that may be said back."""
 _OF_WHAT = "The question points back to something, but no paper has been spoken of. Name the paper or the subject."
@@ -43,14 +44,23 @@ def respond(library: Library, question: str, complete: Complete | None, query: s
     timings: dict[str, float] = {}
     question = as_text(question).strip()
     query = (as_text(query).strip() or question)[:MAX_QUESTION]
-    if not question or is_small_talk(question):
+    if not question or is_small_talk(question) or doubts(question):
         yield from _told(_small_talk(library, question), timings, started)
         return
     if not len(library):
         yield from _told(Answer("This library holds no papers yet. Add some with `askpapers add FILE`, then ask again.", "chat", query=query), timings, started)
         return
+    if asks_of_library(question):
+        yield from _told(_size(library, question, within), timings, started)
+        return
     spelled = question if is_foreign(question) else library.spelled(question)[:MAX_QUESTION]
     question, query = spelled, spelled if query == question[:MAX_QUESTION] else query
+    if asks_for_similar(question):
+        if query == question:
+            yield from _told(extractive.refusal(question, (), notice=_OF_WHAT), timings, started)
+        else:
+            yield from _told(_similar(library, query, within), timings, started)
+        return
     if asks_for_list(question) and not _of_one(library, question) or query != question and "(" not in query and asks_for_list(query):
         listed = yield from _listed(library, question if asks_for_list(question) else query, complete, within, timings)
         if listed:
@@ -76,6 +86,11 @@ def in_full(library: Library, question: str, turns: Sequence[tuple[str, Answer]]
     """The question with what it needs of the earlier turns. One that seems to stand alone, but that no paper answers, is asked of
     the paper spoken of last, if that one answers it."""
     question = question if is_foreign(question) else library.spelled(question)
+    if doubts(question) or asks_of_library(question):
+        return question
+    like = spoken_of_last(turns) if asks_for_similar(question) else None
+    if like:
+        return with_papers(question, [like])
     query = standalone(question, turns, library, within)
     last = spoken_of_last(turns) if query == question and not asks_for_list(question) and not is_small_talk(question) else None
     if last is None:
@@ -243,7 +258,22 @@ def _size(library: Library, question: str, within: Collection[str] | None) -> An
     return Answer(text, "chat", query=question, count=len(papers))
 
 
+def _similar(library: Library, query: str, within: Collection[str] | None) -> Answer:
+    """The papers nearest to the one that the query names in brackets."""
+    title = query[query.index("(") + 1 : query.rindex(")")] if ")" in query else query
+    paper = next((f.hit.paper for f in library.find(title, 5) if f.hit.paper.title == title), None)
+    found = library.find(f"{paper.title}. {paper.abstract}"[:MAX_QUESTION], _SIMILAR + 1, within=within) if paper else []
+    near = [f for f in found if paper and f.hit.paper.id != paper.id][:_SIMILAR]
+    if not near:
+        return extractive.refusal(query, found)
+    matches = [listing.Match(f.hit.paper, 1.0, extractive.presenting(f.hit.paper)) for f in near]
+    answer = listing.answer(query, Criterion("topic", f"the subject of “{title}”"), matches, len(library) if within is None else len(within), near)
+    return replace(answer, notice=f"These are the {len(near)} nearest, nearest first: there is no line between similar and not.")
+
+
 def _small_talk(library: Library, question: str) -> Answer:
+    if doubts(question):
+        return Answer("What I answer with are sentences of the abstracts, word for word; the number behind each leads to its paper. If they miss your question, put it in other words, or name the paper.", "chat", query=question)
     text = (
         f"Ask me about the {len(library):,} papers in this library, in plain words: what a paper proposes, what it finds, or which papers are about a subject. "
         "Every sentence that I answer with names its paper."

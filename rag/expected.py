@@ -49,7 +49,7 @@ _KINDS = tuple(
         (r"\blicen[cs]e[sd]?\b", r"\blicen[cs]\w*|\bMIT\b|\bApache\b|\bCC[- ]BY\b"),
         # is the code out, where
         (
-            rf"\b(?:pip|code|repo(?:sitory|s)?|weights|checkpoints?|source|implementation)\b[\w' -]* {_MADE}\b|\b(?:any|got|is there|are there|(?:is|are|was|were|has|have|did)(?: \w+){{0,3}} (?:code|source|weights|repo)) .{{0,30}}\b(?:code\b(?! (?:model|generation|review|snippet|completion))|repo(?:sitory|s)?|github|weights|checkpoints?)|\b(?:on|at) github\b"
+            rf"\b(?:ha(?:s|ve)|with|provides?|shares?|releases?) (?:any |the |its |their |an? )?(?:public |open |source )*(?:code|repo(?:sitory)?|implementation)\b\W*(?:$|\(|\?)|\b(?:pip|code|repo(?:sitory|s)?|weights|checkpoints?|source|implementation)\b[\w' -]* {_MADE}\b|\b(?:any|got|is there|are there|(?:is|are|was|were|has|have|did)(?: \w+){{0,3}} (?:code|source|weights|repo)) .{{0,30}}\b(?:code\b(?! (?:model|generation|review|snippet|completion))|repo(?:sitory|s)?|github|weights|checkpoints?)|\b(?:on|at) github\b"
             r"|\bwhere\b.{0,40}\b(?:code|repo(?:sitory)?|implementation|weights|checkpoints?)\b|\bpip install\b|\b(?:link|url) (?:to|for|of) (?:the |its |their )?(?:code|repo)",
             rf"https?:|github|\b(?:code\w*|source|implementation|library|package|repository|suite|weights|checkpoints|models)\b.{{0,80}}\b{_MADE}\b|\bopen-?sourc\w*|\b{_MADE}\b.{{0,40}}\bcode\w*\b",
         ),

@@ -27,6 +27,8 @@ _COUNTS_ON = re.compile(r"^\W*(?:\(?(?:[2-5]|ii+|iv|[b-e])\)|(?:second|third|fou
 _REST = 3
 _PRESENTED = 5.0
 """What it counts for a sentence that it presents the paper, if nothing else is asked."""
+_WHAT_IT_IS = frozenset(stem for word in "summarize summarise summary overview explain describe tell briefly short brief gist main idea paper work study plain words simple terms contribution propose about abstract stand s".split() for stem in all_terms(word))
+"""Words that ask what a paper is about on the whole, stemmed."""
 _RELATED = 0.5
 
 
@@ -96,13 +98,22 @@ def pick(subject: Subject, rarity: Mapping[str, float], room: int) -> list[Span]
     words = set(terms(subject.asked)) or set(rarity)
     known = {word: weight for word, weight in rarity.items() if weight < 1 and word in words}
     scores = relevance.scores(subject.asked, known, found.hit.paper, spans, found.sentence_cosines, subject.aspects)
-    if not set(terms(subject.asked)) - set(all_terms(found.hit.paper.title)):  # nothing is asked but what it is
-        scores = scores + _PRESENTED * np.array([relevance.presents(found.hit.paper.abstract[s.start : s.end]) for s in spans], dtype=float)
+    if not set(terms(subject.asked)) - set(all_terms(found.hit.paper.title)) - _WHAT_IT_IS:  # nothing is asked but what it is
+        texts = [found.hit.paper.abstract[s.start : s.end] for s in spans]
+        scores = scores + _PRESENTED * np.array([relevance.presents(text) + 0.5 * relevance.introduces(text) for text in texts])
+        if terms(subject.asked):  # "summarize it", not just its name
+            return [spans[i] for i in np.argsort(-scores, kind="stable")[:room]]
     order = np.argsort(-scores, kind="stable")[:room]
     chances = np.exp(scores - scores.max(initial=-np.inf)) if len(scores) else scores
     chances = np.cumsum((chances / chances.sum())[order]) if len(scores) else chances
     chosen = [int(i) for i in order[: int(np.searchsorted(chances, ENOUGH)) + 1]]
     return [spans[i] for i in _with_rest_of_list(found.hit.paper.abstract, spans, chosen, subject.asked)]
+
+
+def presenting(paper: Paper) -> Span | None:
+    """The sentence that says what a paper presents, or its first."""
+    spans = sentences(paper.abstract)
+    return next((s for says in (relevance.introduces, relevance.presents) for s in spans if says(paper.abstract[s.start : s.end])), spans[0] if spans else None)
 
 
 def _with_rest_of_list(abstract: str, spans: Sequence[Span], chosen: list[int], asked: str) -> list[int]:

@@ -24,6 +24,17 @@ _SMALL_TALK = re.compile(
     r"|how does this work|what is this|help(?: me)?)\W*$",
     re.IGNORECASE,
 )
+_SIMILAR = re.compile(r"^\W*(?:and |ok(?:ay)?,? |so )*(?:(?:are|is) there |do (?:you|we) have |got |show me |find me |what are |which are |list )?(?:any |some |the |more |other )*(?:similar|related|comparable) (?:ones|papers?|works?|studies|stuff|articles|things)?(?: here| to (?:it|this|that(?: one)?|this paper|that paper))?\W*$|^\W*anything similar\W*$|^\W*(?:are there |is there )?(?:any |some |more |other )*(?:papers?|works?|anything) like (?:it|this|that)(?: one)?\W*$", re.IGNORECASE)
+_DOUBTS = re.compile(
+    r"^\W*(?:(?:no|hm+|ok(?:ay)?|well|but|sorry)[ ,.]+)*(?:are you (?:really |quite )?sure(?: about (?:that|this|it))?|(?:is|was) (?:that|this|it) (?:really )?(?:right|correct|true)|sure|really sure|that['’]?s? (?:is |was )?(?:not (?:what i (?:asked|meant|wanted)(?: for)?|right|correct|true|it|helpful)|wrong|incorrect|nonsense)|"
+    r"(?:this|that|it) (?:doesn['’]?t|does not) answer (?:my|the) question|you (?:are wrong|misunderstood(?: me)?|didn['’]?t answer(?: my question)?)|wrong(?: paper| answer)?|(?:make it |a bit |be |much )?(?:shorter|briefer|more concise)|too long|shorter answer)(?: please| pls)?\W*$",
+    re.IGNORECASE,
+)
+_OF_LIBRARY = re.compile(
+    r"^\W*(?:(?:can you |please |could you )*(?:give|show) me )?(?:an |a (?:short |quick )?)?(?:overview|summary) of (?:this|the|your|my) (?:library|collection|pile|papers|set)\W*$|^\W*what (?:topics|subjects|areas|fields|themes)\b.{0,40}\b(?:covered?|here|in (?:this|the|your|my) (?:library|collection|pile|set)|there)\W*$"
+    r"|^\W*what(?:['’]?s| is) in (?:this|the|your|my) (?:library|collection|pile|set)\W*$|^\W*(?:tell me (?:something|anything)(?: interesting)?|surprise me|where (?:do|should) i (?:start|begin)|what (?:should|can) i ask(?: you)?)\W*$",
+    re.IGNORECASE,
+)
 _POINTS_BACK = re.compile(
     r"\b(?:it(?! that\b)|its|it's|they|them|their|theirs|this|(?<!is it )(?<!was it )that|these|those|ones|he|she|his|her|"
     r"(?:the|that|this) (?:paper|method|model|approach|authors?|study|work|system|benchmark|data ?set)(?! (?:that|which|who|on|about|from|where|for|of|called|named|by|with|in|to)\b)|same)\b",
@@ -141,6 +152,21 @@ _RECORD = {
 def is_small_talk(question: str) -> bool:
     """A greeting, thanks, or a question about the assistant: nothing to search for."""
     return bool(_SMALL_TALK.match(question.strip()))
+
+
+def doubts(question: str) -> bool:
+    """Whether it is a word about the last answer, and asks nothing of the papers: "are you sure?", "shorter please"."""
+    return bool(_DOUBTS.match(question.strip()))
+
+
+def asks_of_library(question: str) -> bool:
+    """Whether it asks what the library holds, on the whole."""
+    return bool(_OF_LIBRARY.match(question.strip()))
+
+
+def asks_for_similar(question: str) -> bool:
+    """Whether papers like the one spoken of are asked for."""
+    return bool(_SIMILAR.search(question))
 
 
 def needs_context(question: str) -> bool:

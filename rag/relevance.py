@@ -56,6 +56,9 @@ _PRESENTS = re.compile(
 )
 
 
+_INTRODUCES = re.compile(r"\b(?:we|this (?:paper|work|study|article)|the authors)\b.{0,40}\b(?:propos|introduc|present|develop|design|releas|construct|creat|formulat)\w*", re.IGNORECASE)
+
+
 def features(question: str, weights: Mapping[str, float], paper: Paper, spans: Sequence[Span], cosines: np.ndarray, aspects: np.ndarray) -> np.ndarray:
     """Shape (len(spans), len(FEATURES)). `weights`: the question's stemmed words and how much each tells. `cosines`, `aspects`:
     of each sentence to the question, and to the question without the names and the title of the paper.
@@ -102,6 +105,11 @@ def features(question: str, weights: Mapping[str, float], paper: Paper, spans: S
 def presents(text: str) -> bool:
     """Whether a sentence says what its paper is about: "we propose", "this work introduces"."""
     return bool(_PRESENTS.search(text))
+
+
+def introduces(text: str) -> bool:
+    """Whether it says so of something new, rather than of what was found or looked at."""
+    return bool(_INTRODUCES.search(text))
 
 
 def scores(question: str, weights: Mapping[str, float], paper: Paper, spans: Sequence[Span], cosines: np.ndarray, aspects: np.ndarray) -> np.ndarray:

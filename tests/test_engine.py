@@ -191,3 +191,28 @@ def test_who_wrote_the_paper_is_no_name_that_the_abstract_lacks(seeds: Library):
 def test_anything_on_a_paper_that_is_named_is_about_that_paper(seeds: Library):
     answer = seeds.ask("anything on AgentBench?")
     assert answer.form == "prose" and titles(answer) == [AGENT]
+
+
+@pytest.mark.parametrize("question", ["Summarize AgentBench", "What does AgentBench propose?", "explain AgentBench in plain words", "AgentBench"])
+def test_an_overview_begins_with_what_the_paper_presents_and_says_more(seeds: Library, question: str):
+    answer = seeds.ask(question)
+    assert titles(answer) == [AGENT] and answer.text.partition("“")[2].startswith("We present AgentBench") or answer.citations[0].quotes[0].text.startswith("We present AgentBench")
+
+
+@pytest.mark.parametrize("question", ["are you sure?", "that's not what I asked", "shorter please", "No, that's wrong."])
+def test_a_word_about_the_answer_is_no_question_to_the_papers(seeds: Library, question: str):
+    assert seeds.ask(question).status == "chat" and "word for word" in seeds.ask(question).text
+
+
+@pytest.mark.parametrize("question", ["give me an overview of this library", "what topics are covered?", "tell me something interesting"])
+def test_what_the_library_holds_is_told(seeds: Library, question: str):
+    answer = seeds.ask(question)
+    assert (answer.status, answer.count) == ("chat", 94)
+
+
+def test_similar_papers_are_those_near_the_paper_spoken_of(seeds: Library):
+    conversation = seeds.conversation()
+    conversation.ask("Tell me about SliceGPT")
+    answer = conversation.ask("any similar papers?")
+    assert answer.form == "list" and any("Compressing LLMs" in title for title in titles(answer))
+    assert seeds.ask("any similar papers?").status == "refused"
