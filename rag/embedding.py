@@ -78,6 +78,10 @@ class Remembering:
             return self._remembered(text, self._embedder.read).vector(parts)
         return self._remembered(" ".join(text[start:end] for start, end in parts) or text, lambda text: self._embedder.embed([text])[0])
 
+    def tokens(self, text: str) -> np.ndarray | None:
+        """The vectors of a text's tokens, shape (n, dimension); None if the embedder doesn't tell them."""
+        return self._remembered(text, self._embedder.read).tokens if isinstance(self._embedder, BundledEmbedder) else None
+
     def _remembered(self, text: str, read: Callable[[str], Any]) -> Any:
         with self._guard:
             kept = self._kept.get(text)

@@ -15,10 +15,11 @@ from . import relevance
 from .papers import REFUSAL, Answer, Citation, Paper, Quote, Sentence
 from .lexical import all_terms, terms
 from .passages import Span, sentences
+from .questions import is_foreign
 from .retrieve import Found
 from .subjects import Subject
 
-ENOUGH = 0.8
+ENOUGH = 0.94
 """Sentences are added until the chance that the asked one is among them, as the relevance scores have it, is so high."""
 _MOST_RELATED = 3
 _ASKS_SEVERAL = re.compile(r"\b(?:two|three|four|five|six|stages|steps|phases|parts|components|problems|pitfalls|shortcomings|factors|aspects|contributions|challenges|reasons|kinds|types|ways)\b", re.IGNORECASE)
@@ -97,7 +98,10 @@ def pick(subject: Subject, rarity: Mapping[str, float], room: int) -> list[Span]
     spans = sentences(found.hit.paper.abstract)
     words = set(terms(subject.asked)) or set(rarity)
     known = {word: weight for word, weight in rarity.items() if weight < 1 and word in words}
-    scores = relevance.scores(subject.asked, known, found.hit.paper, spans, found.sentence_cosines, subject.aspects)
+    if subject.read is not None and not is_foreign(subject.asked):
+        scores = subject.read.scores
+    else:
+        scores = relevance.scores(subject.asked, known, found.hit.paper, spans, found.sentence_cosines, subject.aspects)
     if not set(terms(subject.asked)) - set(all_terms(found.hit.paper.title)) - _WHAT_IT_IS:  # nothing is asked but what it is
         texts = [found.hit.paper.abstract[s.start : s.end] for s in spans]
         scores = scores + _PRESENTED * np.array([relevance.presents(text) + 0.5 * relevance.introduces(text) for text in texts])

@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Collection, Iterable, Iterator, Sequence
 
+import numpy as np
+
 from . import history, lock, readers
 from .embedding import Embedder, Remembering, make_embedder
 from .errors import AskPapersError, LibraryDamaged, PaperNotFound, StorageFailed
@@ -176,6 +178,10 @@ class Library:
     def aspect(self, text: str, parts: Sequence[Span]) -> np.ndarray:
         """The unit vector of what stands in the parts of a text that is searched for, to hold against sentences."""
         return self._questions.embed_part(text, parts)
+
+    def tokens(self, text: str) -> np.ndarray | None:
+        """The text's token vectors, shape (n, dimension); None if the embedder tells none."""
+        return self._questions.tokens(text)
 
     def _searched(self, query: str, search: Callable[[Generation], list[Found]]) -> list[Found]:
         self._begin()

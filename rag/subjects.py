@@ -46,24 +46,37 @@ Mentioned = Callable[[str], "list[Mention]"]
 """A text → the names of papers that it says."""
 
 
+class Read(NamedTuple):
+    """`stated`: log odds that the abstract answers what is asked. `scores`: shape (sentences,), higher is better; their softmax
+    tells which sentence answers, if one does."""
+
+    stated: float
+    scores: np.ndarray
+
+
 class Subject(NamedTuple):
     """A paper as found for `asked`: the question, or the part of it or the side that is this paper's. `aspects`: its sentences'
     cosines to what is asked, without the names and the title's words, which every sentence of the paper is near to. `named`: whether the question says the paper's name, or
-    one that only this paper writes."""
+    one that only this paper writes. `read`: what the reading model makes of it, if it was asked (see `reading`)."""
 
     found: Found
     asked: str
     aspects: np.ndarray
     named: bool
+    read: Read | None = None
 
 
 def subjects(question: str, found: Sequence[Found], mentioned: Mentioned, find: Find, aspect: Aspect) -> tuple[list[Subject], bool]:
     """The papers with what is asked of each, in the order in which to answer, and whether they are sides to compare. `found`:
     the hits for the whole question, best first."""
     chosen, comparing = _chosen(question, found, mentioned, find)
-    mentions = mentioned(question)
-    own = {i for m in mentions if surely(question[m.start : m.end], m) and (m.own or len(m.papers) == 1) for i in m.papers}
-    return [Subject(f, asked, _aspects(asked, f, mentioned(asked), aspect), f.hit.paper.id in own) for f, asked in chosen], comparing
+    own = said_surely(question, mentioned(question))
+    return [Subject(f, asked, aspects(asked, f, mentioned(asked), aspect), f.hit.paper.id in own) for f, asked in chosen], comparing
+
+
+def said_surely(question: str, mentions: Sequence[Mention]) -> set[str]:
+    """Ids of the papers whose name the question says for certain."""
+    return {i for m in mentions if surely(question[m.start : m.end], m) and (m.own or len(m.papers) == 1) for i in m.papers}
 
 
 def surely(said: str, mention: Mention) -> bool:
@@ -71,7 +84,8 @@ def surely(said: str, mention: Mention) -> bool:
     return bool(NAME.search(said)) or mention.own and (len(said) >= _LONG_NAME or bool(re.search(r"[\s/:]", said)))
 
 
-def _aspects(asked: str, found: Found, mentions: Sequence[Mention], aspect: Aspect) -> np.ndarray:
+def aspects(asked: str, found: Found, mentions: Sequence[Mention], aspect: Aspect) -> np.ndarray:
+    """The sentences' cosines to what is asked, without names and the title's words."""
     title = set(all_terms(found.hit.paper.title))
     words = [Span(*word.span()) for word in re.finditer(r"\S+", asked)]
     bare = [w for w in words if not any(m.start < w.end and w.start < m.end for m in mentions) and not title.intersection(all_terms(asked[w.start : w.end]))]
