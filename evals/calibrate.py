@@ -17,7 +17,7 @@ import numpy as np
 from rag import Library, Settings
 from rag import answerable, listing, relevance, stated
 from rag.criteria import criterion
-from rag.engine import about
+from rag.about import about
 from rag.lexical import terms
 from rag.passages import sentences
 from rag.questions import is_foreign

@@ -19,7 +19,7 @@ from typing import Iterator, NamedTuple
 import numpy as np
 
 from rag import Library, Settings, reading
-from rag.engine import bare
+from rag.about import bare
 from rag.passages import sentences
 from rag.retrieve import Found
 

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Collection, Generator, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Collection, Generator, Iterator, Sequence
 
-import numpy as np
-
-from . import extractive, generative, lexical, listing, reading, stated
+from . import extractive, generative, lexical, listing, stated
+from .about import about, nearest
 from .answerable import answerability, unknown_names
 from .calls import silently
 from .criteria import Criterion, criterion
@@ -19,11 +18,10 @@ from .errors import ModelFailed
 from .followup import spoken_of_last, standalone, with_papers
 from .generative import Complete
 from .judge import Judged, judge, most_doubtful_first, settled
-from .names import Mention
 from .papers import Answer, Event, as_text
 from .questions import MAX_QUESTION, asking, asks_for_list, asks_for_similar, asks_of_library, asks_of_record, continues, doubts, is_foreign, is_small_talk, names_papers, points_back
 from .retrieve import Found
-from .subjects import Subject, aspects, said_surely, subjects, surely
+from .subjects import Subject, surely
 from .second_check import checked
 
 if TYPE_CHECKING:
@@ -33,10 +31,6 @@ _CANDIDATES = 10
 _DESCRIBED_STATES = 0.4
 """The same for a paper that a question describes: such questions are asked for what the paper is known to be about. (On 91 of them
 over papers that nothing was fitted on, 4 % of the answerable were refused instead of 8 %, and 53 % of the others instead of 58 %.)"""
-_READ, _CLOSE, _WEIGHT = 4, 0.2, 0.02
-"""Papers that are read before one is chosen, if their scores are so close to the best, and what a unit of the reading's log odds
-weighs beside the search's score. (Of 80 described papers of the tuning half 88 % came first instead of 80 %; of 25 of another pile 88
-instead of 84 %.)"""
 _SIMILAR = 5
 _SAID_BACK = 20
 """Words of a question that may be said back."""
@@ -109,56 +103,6 @@ def in_full(library: Library, question: str, turns: Sequence[tuple[str, Answer]]
     return with_papers(question, [last]) if alone.status == "refused" else question
 
 
-def nearest(library: Library, text: str, limit: int, within: Collection[str] | None = None, timings: dict[str, float] | None = None) -> list[Found]:
-    """`library.find`, with the first few in the order in which the reading model would have them, if they are close and none is
-    named. Their scores are brought into line; no paper comes in or falls out."""
-    found = library.find(text, limit, timings, within)
-    close = [f for f in found[:_READ] if f.hit.score >= found[0].hit.score - _CLOSE]
-    tokens = library.tokens(text) if len(close) > 1 and not is_foreign(text) else None
-    if tokens is None or said_surely(text, library.mentions(text)):
-        return found
-    rarity = library.rarity(lexical.terms(text))
-    read = [reading.read(*bare(library, text, f, False, rarity), tokens) for f in close]
-    if any(r is None for r in read):
-        return found
-    odds = np.array([r.stated for r in read])
-    scores = [f.hit.score for f in found] + _WEIGHT * np.append(odds, np.full(len(found) - len(close), odds.min())) - _WEIGHT * odds.max()
-    return [replace(found[i], hit=replace(found[i].hit, score=float(scores[i]))) for i in np.argsort(-scores, kind="stable")]
-
-
-def about(library: Library, query: str, found: Sequence[Found], within: Collection[str] | None = None) -> tuple[list[Subject], bool]:
-    """The papers that the question is about, with what it asks of each, and whether they are to be compared."""
-    allowed = None if within is None else set(within)
-
-    def find(text: str, limit: int, ids: tuple[str, ...] | None) -> list[Found]:
-        chosen = within if ids is None else ids if allowed is None else [i for i in ids if i in allowed]
-        return nearest(library, text, limit, chosen) if ids is None else library.find(text, limit, within=chosen)
-
-    chosen, comparing = subjects(query, found, library.mentions, find, library.aspect)
-    return [_read(library, subject) for subject in chosen], comparing
-
-
-def _read(library: Library, subject: Subject) -> Subject:
-    """The subject with what the reading model makes of its abstract; as it is, if the library's vectors are of another embedder."""
-    found = subject.found
-    asked = subject.asked.replace(f"({found.hit.paper.title})", "").strip() or subject.asked  # a title that a follow-up carries asks nothing
-    tokens = library.tokens(asked)
-    if tokens is None:
-        return subject
-    if asked != subject.asked:
-        found = replace(found, sentence_cosines=found.sentence_vectors @ library.aspect(asked, ()))
-    return subject._replace(read=reading.read(*bare(library, asked, found, subject.named if asked == subject.asked else None), tokens))
-
-
-def bare(library: Library, asked: str, found: Found, named: bool | None, rarity: Mapping[str, float] | None = None) -> tuple[Subject, Mapping[str, float], list[Mention]]:
-    """What the reading model is given: a paper as found for a question, the rarity of its words, and the names that it says.
-    `named` None: whether it says this paper's is to be seen."""
-    mentions = library.mentions(asked)
-    if named is None:
-        named = found.hit.paper.id in said_surely(asked, mentions)
-    return Subject(found, asked, aspects(asked, found, mentions, library.aspect), named), rarity or library.rarity(lexical.terms(asked)), mentions
-
-
 def _quoted(library: Library, question: str, query: str, found: list[Found], within: Collection[str] | None, timings: dict[str, float]) -> tuple[Answer, list[Found]]:
     """The answer without a model, and the hits with the papers that the question is about in front."""
     started = time.perf_counter()
@@ -171,7 +115,8 @@ def _quoted(library: Library, question: str, query: str, found: list[Found], wit
     by_id = {f.hit.paper.id: f for f in [*(s.found for s in reversed(chosen)), *found]}
     ordered = sorted(by_id.values(), key=lambda f: (_place(f, first), -f.hit.score))
     known = any(s.named for s in chosen) or comparing and len(chosen) > 1 and min(s.found.hit.score for s in chosen) > 0.3
-    likely = max(answerability(query, [f], rarity, known) for f in ordered[: len(first) if comparing else 1]) if ordered else 0.0
+    read = {s.found.hit.paper.id: s.read.stated for s in chosen if s.read and not comparing}
+    likely = max(answerability(query, [f], rarity, known, read.get(f.hit.paper.id)) for f in ordered[: len(first) if comparing else 1]) if ordered else 0.0
     spoken = {i for m in library.mentions(query) if m.own for i in m.papers}
     what = asks_of_record(query) if len(chosen) == 1 and (chosen[0].named or chosen[0].found.hit.paper.id in spoken) else ""
     record = extractive.recorded(query, chosen[0], what, found) if what else None
