@@ -82,6 +82,13 @@ class Remembering:
         """The vectors of a text's tokens, shape (n, dimension); None if the embedder doesn't tell them."""
         return self._remembered(text, self._embedder.read).tokens if isinstance(self._embedder, BundledEmbedder) else None
 
+    def is_coined(self, word: str) -> bool:
+        """Whether it is one word of letters that the bundled model's vocabulary of 30,522 pieces has in pieces only, as no common
+        English word is. False if the embedder has no such vocabulary."""
+        if not isinstance(self._embedder, BundledEmbedder) or not word.isalpha():
+            return False
+        return len(self._embedder.load()[1].encode(word, add_special_tokens=False).ids) > 1
+
     def _remembered(self, text: str, read: Callable[[str], Any]) -> Any:
         with self._guard:
             kept = self._kept.get(text)

@@ -98,15 +98,14 @@ def pick(subject: Subject, rarity: Mapping[str, float], room: int) -> list[Span]
     spans = sentences(found.hit.paper.abstract)
     words = set(terms(subject.asked)) or set(rarity)
     known = {word: weight for word, weight in rarity.items() if weight < 1 and word in words}
-    if subject.read is not None and not is_foreign(subject.asked):
-        scores = subject.read.scores
-    else:
-        scores = relevance.scores(subject.asked, known, found.hit.paper, spans, found.sentence_cosines, subject.aspects)
+    scores = relevance.scores(subject.asked, known, found.hit.paper, spans, found.sentence_cosines, subject.aspects)
     if not set(terms(subject.asked)) - set(all_terms(found.hit.paper.title)) - _WHAT_IT_IS:  # nothing is asked but what it is
         texts = [found.hit.paper.abstract[s.start : s.end] for s in spans]
         scores = scores + _PRESENTED * np.array([relevance.presents(text) + 0.5 * relevance.introduces(text) for text in texts])
         if terms(subject.asked):  # "summarize it", not just its name
             return [spans[i] for i in np.argsort(-scores, kind="stable")[:room]]
+    elif subject.read is not None and not is_foreign(subject.asked):
+        scores = subject.read.scores
     order = np.argsort(-scores, kind="stable")[:room]
     chances = np.exp(scores - scores.max(initial=-np.inf)) if len(scores) else scores
     chances = np.cumsum((chances / chances.sum())[order]) if len(scores) else chances

@@ -218,6 +218,7 @@ class Library:
         if found is None:
             generation = None if self._is_new() else self._index.current()
             found = names.mentions(text, lambda part: max(_rarity(generation, all_terms(part)).values(), default=1.0))
+            found = [m._replace(coined=m.own and self._questions.is_coined(text[m.start : m.end])) for m in found]
             if len(kept) >= _MENTIONS:
                 kept.clear()
             kept[text] = found

@@ -36,12 +36,13 @@ _SHARED = 3
 
 class Mention(NamedTuple):
     """A name in a question: its place there and the ids of the papers that it stands for. `own`: they are called so; otherwise
-    they are just the only ones to write that name."""
+    they are just the only ones to write that name. `coined`: no common English word is spelled so."""
 
     start: int
     end: int
     papers: tuple[str, ...]
     own: bool
+    coined: bool = False
 
 
 class Names:

@@ -81,7 +81,7 @@ def said_surely(question: str, mentions: Sequence[Mention]) -> set[str]:
 
 def surely(said: str, mention: Mention) -> bool:
     """Whether a name is written as one: a short plain word may mean something else."""
-    return bool(NAME.search(said)) or mention.own and (len(said) >= _LONG_NAME or bool(re.search(r"[\s/:]", said)))
+    return bool(NAME.search(said)) or mention.own and (mention.coined or len(said) >= _LONG_NAME or bool(re.search(r"[\s/:]", said)))
 
 
 def aspects(asked: str, found: Found, mentions: Sequence[Mention], aspect: Aspect) -> np.ndarray:

@@ -107,3 +107,12 @@ def test_the_stamp_changes_with_id_title_abstract_and_rules_only(monkeypatch):
     before = stamp(paper)
     monkeypatch.setattr(module, "RULES", "another")
     assert stamp(paper) != before
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [("It lowers the cost.We show this.", 2), ("It gains 3%.Our code is out.", 2), ("It wraps torch.Tensor objects.", 1), ("It is at https://x.github.io.We hope.", 1),
+     ("By Smith et al.We begin.", 1), ("It works (see B).However, it is slow.", 2), ("Is it fast?Experiments say so.", 2)],
+)  # fmt: skip
+def test_a_space_lost_between_two_sentences_does_not_make_them_one(text: str, parts: int):
+    assert len(cut(text)) == parts
