@@ -12,7 +12,7 @@ import numpy as np
 
 from . import lexical, reading
 from .names import Mention
-from .questions import is_foreign
+from .questions import asserts, is_foreign
 from .retrieve import Found
 from .subjects import Subject, aspects, said_surely, subjects
 
@@ -55,10 +55,11 @@ def about(library: Library, query: str, found: Sequence[Found], within: Collecti
 
 
 def _read(library: Library, subject: Subject) -> Subject:
-    """The subject with what the reading model makes of its abstract; as it is, if the library's vectors are of another embedder."""
+    """The subject with what the reading model makes of its abstract; as it is, if nothing is asked, or the
+    library's vectors are of another embedder."""
     found = subject.found
     asked = subject.asked.replace(f"({found.hit.paper.title})", "").strip() or subject.asked  # a title that a follow-up carries asks nothing
-    tokens = library.tokens(asked)
+    tokens = None if asserts(asked) else library.tokens(asked)  # it learnt from questions: quoted for claims, it agreed less with experts
     if tokens is None:
         return subject
     if asked != subject.asked:

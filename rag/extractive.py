@@ -19,8 +19,9 @@ from .questions import is_foreign
 from .retrieve import Found
 from .subjects import Subject
 
-ENOUGH = 0.94
-"""Sentences are added until the chance that the asked one is among them, as the relevance scores have it, is so high."""
+ENOUGH, ENOUGH_READ = 0.8, 0.94
+"""Sentences are added until the chance that the asked one is among them is so high, as the plain scores have it and as the reading
+model has it, which is surer of itself."""
 _MOST_RELATED = 3
 _ASKS_SEVERAL = re.compile(r"\b(?:two|three|four|five|six|stages|steps|phases|parts|components|problems|pitfalls|shortcomings|factors|aspects|contributions|challenges|reasons|kinds|types|ways)\b", re.IGNORECASE)
 _COUNTS = re.compile(r"\((?:1|i|a)\)|\b1\)|\b(?:first(?:ly)?|one|on (?:the )?one hand)\b", re.IGNORECASE)
@@ -99,17 +100,18 @@ def pick(subject: Subject, rarity: Mapping[str, float], room: int) -> list[Span]
     words = set(terms(subject.asked)) or set(rarity)
     known = {word: weight for word, weight in rarity.items() if weight < 1 and word in words}
     scores = relevance.scores(subject.asked, known, found.hit.paper, spans, found.sentence_cosines, subject.aspects)
+    enough = ENOUGH
     if not set(terms(subject.asked)) - set(all_terms(found.hit.paper.title)) - _WHAT_IT_IS:  # nothing is asked but what it is
         texts = [found.hit.paper.abstract[s.start : s.end] for s in spans]
         scores = scores + _PRESENTED * np.array([relevance.presents(text) + 0.5 * relevance.introduces(text) for text in texts])
         if terms(subject.asked):  # "summarize it", not just its name
             return [spans[i] for i in np.argsort(-scores, kind="stable")[:room]]
     elif subject.read is not None and not is_foreign(subject.asked):
-        scores = subject.read.scores
+        scores, enough = subject.read.scores, ENOUGH_READ
     order = np.argsort(-scores, kind="stable")[:room]
     chances = np.exp(scores - scores.max(initial=-np.inf)) if len(scores) else scores
     chances = np.cumsum((chances / chances.sum())[order]) if len(scores) else chances
-    chosen = [int(i) for i in order[: int(np.searchsorted(chances, ENOUGH)) + 1]]
+    chosen = [int(i) for i in order[: int(np.searchsorted(chances, enough)) + 1]]
     return [spans[i] for i in _with_rest_of_list(found.hit.paper.abstract, spans, chosen, subject.asked)]
 
 

@@ -132,6 +132,8 @@ _AFTER_SAYING = re.compile(
 )
 _ASKS = re.compile(r"\b(?:how|what|which|who|why|where|when|whose|does|do|did|is|are|was|were|can|whats|hows|whos)\b|[?？]", re.IGNORECASE)
 _ASKS_FIRST = re.compile(r"\W*(?:how|what|which|who|why|where|when|whose|does|do|did|is|are|was|were|can|could|would|has|have)\b", re.IGNORECASE)
+_CLAIM = 6
+"""Words from which a text without a question's words is a claim."""
 _QUESTION_WORD = re.compile(r"\b(?:how|what|which|who|why|where|when|whose)\b", re.IGNORECASE)
 _TELLING = 2
 """Words of meaning from which a question can be looked for."""
@@ -216,6 +218,11 @@ def asks_of_record(question: str) -> str:
 def compares(question: str) -> bool:
     """Whether two or more papers are to be held against each other."""
     return bool(_COMPARES.search(question))
+
+
+def asserts(text: str) -> bool:
+    """Whether a text says something rather than asks: a claim to be checked, a title. Short ones ask."""
+    return len(text.split()) >= _CLAIM and not _ASKS_FIRST.match(text) and not _QUESTION_WORD.search(text) and not re.search(r"[?？]", text) and not _ASKS_FOR.match(text.strip())
 
 
 def asking(question: str) -> str:

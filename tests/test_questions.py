@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag.questions import asked_after_saying, asks_for_list, asks_only, asks_of_record, changes_subject, compares, is_foreign, is_small_talk, needs_context, parts, points_back
+from rag.questions import asked_after_saying, asks_for_list, asks_only, asks_of_record, asserts, changes_subject, compares, is_foreign, is_small_talk, needs_context, parts, points_back
 
 
 @pytest.mark.parametrize("text", ["hello there", "ok cool", "Thanks, that's all", "got it, thank you so much!", "what can you do?", "how does this work?", "bye"])
@@ -145,3 +145,12 @@ def test_people_ask_for_lists_without_the_word(question: str):
 )  # fmt: skip
 def test_what_sounds_like_a_list_and_is_a_detail_of_one_paper_asks_for_none(question: str):
     assert not asks_for_list(question)
+
+
+@pytest.mark.parametrize(
+    ("text", "true"),
+    [("Vitamin D deficiency is unrelated to birth weight.", True), ("AgentBench shows that open models lag far behind.", True), ("which models lag behind the others here", False),
+     ("Is AgentBench harder than GAIA for people", False), ("repo link for AgentBench", False), ("Tell me what AgentBench is good for", False), ("AgentBench has 8 environments, doesn't it?", False)],
+)  # fmt: skip
+def test_a_claim_asks_nothing(text: str, true: bool):
+    assert asserts(text) is true
