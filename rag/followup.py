@@ -39,6 +39,7 @@ _OTHER = re.compile(r"\bthe other(?: one| paper| method| study)?\b", re.IGNORECA
 _THE_ONE = re.compile(r"\b(?:the|that) ((?:[\w-]+ ){1,3})(?:one|paper|study|work|method)\b", re.IGNORECASE)
 _THEM = re.compile(r"\b(?:them|both|these|those|the two|each)\b", re.IGNORECASE)
 _OF_THEM = re.compile(r"\b(?:of|among|from) (?:these|those|them)\b|\b(?:these|those) (?:papers|ones)\b", re.IGNORECASE)
+_WHICH_OF_TWO = re.compile(r"\b(?:which|what) (?:one )?of (?:the two|them both|both)\b|^\W*(?:(?:and|so|ok(?:ay)?)[,.]? )*which (?:one |is |has |does |was )(?!about\b|of\b)", re.IGNORECASE)
 _ANOTHER = re.compile(r"^\W*(?:and|or|also|(?:and )?(?:what|how) about)(?: (?:about|on|by|for))?:? ((?:[^\s?.!,;]+ ?){1,5})[?.!]*$", re.IGNORECASE)
 _ONLY_ABOUT = re.compile(r"^\W*(?:(?:and|but|ok(?:ay)?|so)[,.]? )?(?:what|how) about\b|^\W*and\b", re.IGNORECASE)
 
@@ -54,6 +55,8 @@ def standalone(question: str, turns: Sequence[tuple[str, Answer]], library: Libr
     named = [m for m in library.mentions(question) if m.own]
     if named:
         rest = terms(without(question, named))
+        if compares(question) and points_back(question) and all(spoken[-1].id not in m.papers for m in named):
+            return with_papers(question, [spoken[-1]])  # "compare it with GAIA"
         return f"{question} {_aspect(turns, library)}".strip() if not rest and _ONLY_ABOUT.search(question) else question
     papers = _pointed_at(question, spoken, turns)
     if papers:
@@ -128,7 +131,7 @@ def _pointed_at(question: str, spoken: Sequence[Paper], turns: Sequence[tuple[st
         best = max(held, key=lambda h: h[:2])
         if words and best[0] >= 1:
             return [best[2]]
-    if len(spoken) > 1 and compares(question) and _THEM.search(question):
+    if len(spoken) > 1 and (compares(question) and _THEM.search(question) or _WHICH_OF_TWO.search(question) and len(question.split()) <= _SHORT):
         return [*(listed[:3] if listed and listed[0].id in {p.id for p in spoken[-len(listed) :]} else spoken[-2:])]
     return []
 

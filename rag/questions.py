@@ -32,7 +32,8 @@ _DOUBTS = re.compile(
 )
 _OF_LIBRARY = re.compile(
     r"^\W*(?:(?:can you |please |could you )*(?:give|show) me )?(?:an |a (?:short |quick )?)?(?:overview|summary) of (?:this|the|your|my) (?:library|collection|pile|papers|set)\W*$|^\W*what (?:topics|subjects|areas|fields|themes)\b.{0,40}\b(?:covered?|here|in (?:this|the|your|my) (?:library|collection|pile|set)|there)\W*$"
-    r"|^\W*what(?:['’]?s| is) in (?:this|the|your|my) (?:library|collection|pile|set)\W*$|^\W*(?:tell me (?:something|anything)(?: interesting)?|surprise me|where (?:do|should) i (?:start|begin)|what (?:should|can) i ask(?: you)?)\W*$",
+    r"|^\W*what(?:['’]?s| is) in (?:this|the|your|my) (?:library|collection|pile|set)\W*$|^\W*(?:tell me (?:something|anything)(?: interesting)?|surprise me|where (?:do|should) i (?:start|begin)|what (?:should|can) i ask(?: you)?)\W*$"
+    r"|^\W*how many (?:papers|abstracts|documents|entries)(?: (?:are|do) (?:there|you (?:have|hold|know)|we have))?(?: (?:are )?(?:in (?:total|all|here|(?:this|the|your|my) (?:library|collection|pile|set))|altogether|here))*\W*$",
     re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(

@@ -163,3 +163,26 @@ def test_hardly_more_than_a_question_word_is_asked_of_the_paper_spoken_of(seeds:
 def test_what_the_question_itself_says_first_is_what_it_is_about(seeds: Library, question: str):
     answer = talk(seeds, "What does AgentBench measure?", question)
     assert AGENT not in answer.query and not about(answer, AGENT)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "asked", "both"),
+    [(None, "What does AgentBench measure?", "compare it with GAIA", {"AgentBench", "GAIA"}), ("What is SWE-bench?", "what about GAIA?", "which of the two is harder?", {"SWE-bench", "GAIA"}),
+     ("What is SWE-bench?", "And AgentBench?", "which one needs long contexts?", {"SWE-bench", "AgentBench"})],
+)  # fmt: skip
+def test_a_comparison_takes_the_papers_spoken_of_along(seeds: Library, first: str | None, second: str, asked: str, both: set[str]):
+    talk = seeds.conversation()
+    for question in filter(None, (first, second)):
+        talk.ask(question)
+    answer = talk.ask(asked)
+    assert answer.form == "comparison" and {c.paper.title.partition(":")[0] for c in answer.citations} == both
+
+
+def test_what_is_compared_with_things_that_are_no_paper_is_about_one_paper(seeds: Library):
+    assert [c.paper.title.partition(":")[0] for c in seeds.ask("how long is WildChat compared with other chat logs?").citations] == ["WildChat"]
+
+
+@pytest.mark.parametrize("question", ["how many papers are there in total?", "how many papers are in this library?", "How many papers do you have?"])
+def test_the_library_is_counted(seeds: Library, question: str):
+    answer = seeds.ask(question)
+    assert (answer.count, answer.status) == (94, "chat")
