@@ -1,4 +1,4 @@
-"""Trains the model of rag.reading: `python -m evals.train --papers FILE... --out rag/models/reader.npz`. Needs torch, which nothing else does.
+"""Trains the model of rag.reading: `python -m evals.train --papers FILE... --out rag/models/reader.onnx`. Needs torch, which nothing else does.
 
 The questions are questions/reading.jsonl.gz (written over 1,001 ICLR 2024 abstracts, which are not shipped: give them with --papers)
 and the tuning half of the question set. Never looks at the reporting half. An hour at most on two cores; the shipped file took 9 epochs.
@@ -31,6 +31,8 @@ BATCH, RATE, DECAY = 64, 1e-3, 0.02
 OTHERS, OTHERS_WEIGHT = 0.6, 0.5
 """Share of the answerable questions that are also put to a paper near by, which is to say that it doesn't answer; their weight."""
 _NEAR = 5
+_SCALE = 8.0
+"""Unit vectors of 384 numbers are brought to the size of token vectors."""
 
 
 class Case(NamedTuple):
@@ -58,7 +60,7 @@ def main() -> int:
             library.add(*options.papers)
             cases = [*_written(library, options.limit), *_tuning(seeds), *_tuning(seeds)]
     print(f"{len(cases):,} cases, {sum(not c.answers for c in cases):,} without an answer")
-    np.savez_compressed(options.out, **train(cases, options.epochs))
+    train(cases, options.epochs, options.out)
     return 0
 
 
@@ -103,8 +105,8 @@ def _case(library: Library, question: str, found: Found, answers: list[int], wei
     return Case(tokens, found.sentence_vectors.astype(np.float16), rows, row, tuple(answers), weight)
 
 
-def train(cases: list[Case], epochs: int) -> dict[str, np.ndarray]:
-    """The weights as rag.reading wants them. Loss: the log probability of the sentences that answer, or of none, under one softmax
+def train(cases: list[Case], epochs: int, out: Path) -> None:
+    """Writes the model as rag.reading wants it: for one question and one abstract, signs as they are. Loss: the log probability of the sentences that answer, or of none, under one softmax
     over the sentences and none."""
     import torch
     from torch import nn
@@ -128,7 +130,7 @@ def train(cases: list[Case], epochs: int) -> dict[str, np.ndarray]:
 
         def forward(self, tokens, spoken, vectors, rows, there, row):
             places = self.pos(torch.arange(tokens.shape[1]))[None]
-            parts = [self.p(row)[:, None] + self.ty[0], self.q(tokens) + places + self.ty[1], self.v(vectors) + self.f(rows) + self.ty[2]]
+            parts = [self.p(row)[:, None] + self.ty[0], self.q(tokens) + places + self.ty[1], self.v(vectors * _SCALE) + self.f(rows) + self.ty[2]]
             mask = torch.cat([torch.ones(len(row), 1, dtype=torch.bool), spoken, there], 1)
             states = self.tr(self.drop(self.ln(torch.cat(parts, 1))), src_key_padding_mask=~mask)
             none = self.nul(states[:, 0]) - self.wp(row)
@@ -147,7 +149,7 @@ def train(cases: list[Case], epochs: int) -> dict[str, np.ndarray]:
         vectors, there = padded([c.vectors for c in batch])
         rows, _ = padded([(c.rows - scaling["rows.mean"]) / scaling["rows.scale"] for c in batch])
         row = torch.from_numpy(np.stack([(c.row - scaling["row.mean"]) / scaling["row.scale"] for c in batch]).astype(np.float32))
-        told = network(tokens, spoken, vectors * reading.SCALE, rows, there, row)
+        told = network(tokens, spoken, vectors, rows, there, row)
         total = torch.zeros(())
         for logs, case in zip(told, batch):
             wanted = logs[[i + 1 for i in case.answers] or [0]]
@@ -173,8 +175,29 @@ def train(cases: list[Case], epochs: int) -> dict[str, np.ndarray]:
             schedule.step()
             total += float(loss.detach())
         print(f"epoch {epoch + 1} of {epochs}: loss {total / len(batches):.3f}", flush=True)
-    weights = {name: value.numpy().astype(np.float16) for name, value in network.state_dict().items()}
-    return {**weights, **{name: value.astype(np.float32) for name, value in scaling.items()}}
+    class Single(nn.Module):
+        def __init__(self, network: Network, scaling: dict) -> None:
+            super().__init__()
+            self.network, self.scaling = network, scaling
+
+        def forward(self, tokens, vectors, rows, row):
+            rows, row = (rows - self.scaling["rows.mean"]) / self.scaling["rows.scale"], (row - self.scaling["row.mean"]) / self.scaling["row.scale"]
+            every = [torch.ones(1, len(part), dtype=torch.bool) for part in (tokens, vectors)]
+            told = self.network(tokens[None], every[0], vectors[None], rows[None], every[1], row[None])[0]
+            return told[:1], told[1:]
+
+    network.eval()
+    torch.backends.mha.set_fastpath_enabled(False)
+    torch.onnx.export(
+        Single(network, {name: torch.from_numpy(value.astype(np.float32)) for name, value in scaling.items()}),
+        tuple(torch.from_numpy(np.asarray(value, dtype=np.float32)) for value in cases[0][:4]),
+        str(out),
+        input_names=["tokens", "vectors", "rows", "row"],
+        output_names=["none", "scores"],
+        dynamic_axes={"tokens": {0: "n"}, "vectors": {0: "s"}, "rows": {0: "s"}, "scores": {0: "s"}},
+        opset_version=17,
+        dynamo=False,
+    )
 
 
 if __name__ == "__main__":
