@@ -115,6 +115,20 @@ def train(cases: list[Case], epochs: int, out: Path) -> None:
     every, each = np.concatenate([c.rows for c in cases]), np.stack([c.row for c in cases])
     scaling = {"rows.mean": every.mean(0), "rows.scale": every.std(0) + 1e-3, "row.mean": each.mean(0), "row.scale": each.std(0) + 1e-3}
 
+    class Layer(nn.Module):
+        """Pre-norm attention and feed-forward, in operations that can be exported for any length."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.before, self.between, self.drop = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH), nn.Dropout(DROPOUT)
+            self.qkv, self.out, self.up, self.down = nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, 2 * WIDTH), nn.Linear(2 * WIDTH, WIDTH)
+
+        def forward(self, x, mask):
+            q, k, v = self.qkv(self.before(x)).unflatten(-1, (3, HEADS, WIDTH // HEADS)).permute(2, 0, 3, 1, 4)
+            shares = (q @ k.transpose(-1, -2) / math.sqrt(WIDTH // HEADS)).masked_fill(~mask[:, None, None], -1e4).softmax(-1)
+            x = x + self.drop(self.out((self.drop(shares) @ v).transpose(1, 2).flatten(-2)))
+            return x + self.drop(self.down(self.drop(self.up(self.between(x)).relu())))
+
     class Network(nn.Module):
         def __init__(self) -> None:
             super().__init__()
@@ -123,16 +137,17 @@ def train(cases: list[Case], epochs: int, out: Path) -> None:
             self.ty, self.pos = nn.Parameter(torch.zeros(3, WIDTH)), nn.Embedding(reading.MAX_TOKENS, WIDTH)
             nn.init.normal_(self.pos.weight, std=0.02)
             self.ln, self.drop = nn.LayerNorm(WIDTH), nn.Dropout(DROPOUT)
-            layer = nn.TransformerEncoderLayer(WIDTH, HEADS, 2 * WIDTH, DROPOUT, batch_first=True, norm_first=True)
-            self.tr = nn.TransformerEncoder(layer, LAYERS, enable_nested_tensor=False)
+            self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
             self.out, self.nul = nn.Linear(WIDTH, 1), nn.Linear(WIDTH, 1)
             self.w, self.wp = nn.Linear(every.shape[1], 1, bias=False), nn.Linear(each.shape[1], 1)
 
         def forward(self, tokens, spoken, vectors, rows, there, row):
-            places = self.pos(torch.arange(tokens.shape[1]))[None]
+            places = self.pos.weight[: tokens.shape[1]][None]
             parts = [self.p(row)[:, None] + self.ty[0], self.q(tokens) + places + self.ty[1], self.v(vectors * _SCALE) + self.f(rows) + self.ty[2]]
             mask = torch.cat([torch.ones(len(row), 1, dtype=torch.bool), spoken, there], 1)
-            states = self.tr(self.drop(self.ln(torch.cat(parts, 1))), src_key_padding_mask=~mask)
+            states = self.drop(self.ln(torch.cat(parts, 1)))
+            for layer in self.layers:
+                states = layer(states, mask)
             none = self.nul(states[:, 0]) - self.wp(row)
             scores = self.out(states[:, 1 + tokens.shape[1] :])[..., 0] + self.w(rows)[..., 0]
             return torch.log_softmax(torch.cat([none, scores.masked_fill(~there, -1e4)], 1), 1)
@@ -182,12 +197,11 @@ def train(cases: list[Case], epochs: int, out: Path) -> None:
 
         def forward(self, tokens, vectors, rows, row):
             rows, row = (rows - self.scaling["rows.mean"]) / self.scaling["rows.scale"], (row - self.scaling["row.mean"]) / self.scaling["row.scale"]
-            every = [torch.ones(1, len(part), dtype=torch.bool) for part in (tokens, vectors)]
+            every = [torch.ones_like(part[:, 0], dtype=torch.bool)[None] for part in (tokens, vectors)]
             told = self.network(tokens[None], every[0], vectors[None], rows[None], every[1], row[None])[0]
             return told[:1], told[1:]
 
     network.eval()
-    torch.backends.mha.set_fastpath_enabled(False)
     torch.onnx.export(
         Single(network, {name: torch.from_numpy(value.astype(np.float32)) for name, value in scaling.items()}),
         tuple(torch.from_numpy(np.asarray(value, dtype=np.float32)) for value in cases[0][:4]),
