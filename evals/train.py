@@ -1,7 +1,7 @@
 """Trains the model of rag.reading: `python -m evals.train --papers FILE... --out rag/models/reader.onnx`. Needs torch, which nothing else does.
 
 The questions are questions/reading.jsonl.gz (written over 1,001 ICLR 2024 abstracts, which are not shipped: give them with --papers)
-and the tuning half of the question set. Never looks at the reporting half. An hour at most on two cores; the shipped file took 9 epochs.
+and the tuning half of the question set. Never looks at the reporting half. The shipped file took 9 epochs.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import math
 import random
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Iterator, NamedTuple
 
@@ -54,6 +55,8 @@ def main() -> int:
     parser.add_argument("--epochs", type=int, default=9)
     parser.add_argument("--limit", type=int, default=None, help="papers at most, to try it out")
     options = parser.parse_args()
+    if any(find_spec(needed) is None for needed in ("torch", "onnx")):
+        parser.error("training needs PyTorch and ONNX: pip install torch onnx")
     random.seed(0)
     with Library.open(options.library, settings=Settings()) as seeds, tempfile.TemporaryDirectory() as folder:
         with Library.open(folder, settings=Settings(), seeds=False) as library:
@@ -106,8 +109,8 @@ def _case(library: Library, question: str, found: Found, answers: list[int], wei
 
 
 def train(cases: list[Case], epochs: int, out: Path) -> None:
-    """Writes the model as rag.reading wants it: for one question and one abstract, signs as they are. Loss: the log probability of the sentences that answer, or of none, under one softmax
-    over the sentences and none."""
+    """Writes the model as rag.reading wants it: for one question and one abstract, signs as they are. Loss: the log probability of
+    the sentences that answer, or of none, under one softmax over the sentences and none."""
     import torch
     from torch import nn
 

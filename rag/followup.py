@@ -16,7 +16,7 @@ from .criteria import criterion
 from .lexical import all_terms, terms
 from .names import NAME, Mention, without
 from .papers import Answer, Paper
-from .questions import asks_for_list, asks_only, changes_subject, compares, is_small_talk, needs_context, points_back
+from .questions import asks_for_list, asks_only, changes_subject, compares, is_foreign, is_small_talk, needs_context, points_back
 from .retrieve import Found
 
 if TYPE_CHECKING:
@@ -167,6 +167,8 @@ def _belongs(question: str, last: Paper, library: Library, within: Collection[st
 def _read(question: str, here: Found, library: Library, within: Collection[str] | None) -> bool | None:
     """Whether the reading model is sure that the question is about this paper, or about another; None if it isn't. (Of 261
     follow-ups over four piles of papers the rules alone were right in 247, with this in 254.)"""
+    if is_foreign(question):
+        return None  # the model has learnt from English questions
     other = next((f for f in nearest(library, question, 3, within) if f.hit.paper.id != here.hit.paper.id), None)
     ours, theirs = odds(library, question, here), odds(library, question, other) if other else None
     if ours is None or theirs is None:

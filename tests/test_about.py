@@ -11,6 +11,7 @@ from shared import WordEmbedder
 
 from evals import train
 from rag import Library, Paper, Settings, reading
+from rag.errors import LibraryDamaged
 from rag.about import about, bare, nearest, odds
 from rag.passages import sentences
 
@@ -46,11 +47,11 @@ def test_it_is_the_same_every_time_and_no_matter_how_long_the_question(seeds: Li
 
 
 def test_papers_that_come_near_change_places_and_none_comes_in_or_falls_out(seeds: Library):
-    question = "wasn't there a quiz that ordinary folks ace and the smartest assistants flunk?"
+    question = "When I adapt a chatbot to medical or legal writing, does it really take in new facts or does it mostly pick up the subject and the tone?"
     found, read_ = seeds.find(question, 10), nearest(seeds, question, 10)
     assert {f.hit.paper.id for f in found} == {f.hit.paper.id for f in read_}
     scores = [f.hit.score for f in read_]
-    assert scores == sorted(scores, reverse=True) and read_[0].hit.paper.title.startswith("GAIA")
+    assert scores == sorted(scores, reverse=True) and read_[0].hit.paper.title.startswith("Dissecting learning and forgetting") and found[0] != read_[0]
     named = "Does GAIA or AgentBench have more questions?"
     assert [f.hit for f in nearest(seeds, named, 5)] == [f.hit for f in seeds.find(named, 5)]  # names decide
 
@@ -83,3 +84,13 @@ def test_what_is_read_of_the_sample_papers_for_training_is_what_is_read_for_an_a
     case = next(train._tuning(seeds))
     assert case.vectors.shape[0] == case.rows.shape[0] > max(case.answers) and case.rows.shape[1] + case.row.shape[0] > 30
     assert case.tokens.shape[1] == case.vectors.shape[1] == 384
+
+
+def test_a_damaged_reading_model_is_told_and_what_to_do(seeds: Library, tmp_path, monkeypatch):
+    broken = tmp_path / "reader.onnx"
+    broken.write_bytes(b"not a model")
+    monkeypatch.setattr(reading, "MODEL", broken)
+    reading._session.cache_clear()
+    with pytest.raises(LibraryDamaged, match="Reinstall Ask Papers"):
+        seeds.ask("How many environments does AgentBench have?")
+    reading._session.cache_clear()
